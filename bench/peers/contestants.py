@@ -29,6 +29,7 @@ CONTESTANTS = [
                ("{build}/bench_peer_libjpeg", "{folder}", "transform")),
     stoker("stoker", "Stoker, packed", "{pack}", "planar"),
     stoker("stoker-avx2", "Stoker, packed, held to AVX2", "{pack}", "planar", variables={"STOKER_ISA": "avx2"}),
+    stoker("stoker-scaled", "Stoker, packed, decoded smaller", "{pack}", "planar-scaled"),
     stoker("stoker-no-index", "Stoker, loose files", "{folder}", "planar"),
     stoker("stoker-faithful", "Stoker, packed, faithful", "{pack}", "faithful"),
     stoker("stoker-raw", "Stoker, packed raw", "{raw}", "planar"),
@@ -44,6 +45,10 @@ CONTESTANTS = [
     python("ffcv-raw", "FFCV, raw", "ffcv", "ffcv_peer.py", "{made}/raw.beton", "raw"),
 ]
 REFERENCE = "pillow"  # of pixels
+# Photographs of 12 megapixels are for some, and decoding smaller is for them alone.
+ONLY_LARGE = ("stoker-scaled",)
+LARGE = (UNIT, "stoker", "stoker-avx2", "stoker-no-index", "stoker-faithful", "opencv-python", "pillow", "torchvision-v2",
+         "dali", *ONLY_LARGE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,8 +61,9 @@ class Aim:
     by_cpu: bool = False
 
 
+LARGE_AIMS = [Aim("stoker", "dali", 6, 12), Aim("stoker-scaled", "dali", 6, 12)]
 AIMS = [
-    Aim("stoker", UNIT, 4, 6.5),
+    Aim("stoker", UNIT, 4, 7),
     Aim("stoker", "plain", 5, 8),
     Aim("stoker", "opencv-c++", 5.5, 9),
     Aim("stoker", "torchvision-pil", 9.5, 15),
@@ -66,7 +72,10 @@ AIMS = [
     Aim("stoker", "dali", 6, 10),
     Aim("stoker", "spdl", 11, 18, by_cpu=True),
     Aim("stoker", "tf.data", 9, 14, by_cpu=True),
+    Aim("stoker-no-index", UNIT, 2, 2.5),
     Aim("stoker-no-index", "plain", 2.2, 3),
+    Aim("stoker-faithful", "dali", 2.5, 4),
     Aim("stoker-raw", "ffcv-raw", 4, 8),
+    Aim("stoker-avx2", UNIT, 3.2, 4.5),
     Aim("stoker-avx2", "plain", 3.2, 4.5),
 ]

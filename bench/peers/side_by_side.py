@@ -18,8 +18,9 @@ import numpy
 
 import environments
 import plot
-from contestants import AIMS, CONTESTANTS, REFERENCE, UNIT
+from contestants import AIMS, CONTESTANTS, LARGE, LARGE_AIMS, ONLY_LARGE, REFERENCE, UNIT
 from environments import Unavailable
+from large_images import large_images
 from process import Ended, Process, synthetic_images, warm
 from table import Figure, report
 
@@ -173,21 +174,23 @@ def print_table(table):
         print("|", " | ".join(cells), "|")
 
 
-def aims(entries):
+def aims(entries, wanted):
     by_name = {entry.name: entry for entry in entries}
     return [Figure(aim.name, statistics.median(by_name[aim.name].rates), "img/s",
                    aim.against + (" (CPU)" if aim.by_cpu else ""),
                    ratio(by_name[aim.name], by_name[aim.against], aim.by_cpu), aim.floor, aim.goal,
                    cpu_ms=1e3 * statistics.median(by_name[aim.name].cpu))
-            for aim in AIMS if aim.name in by_name and aim.against in by_name]
+            for aim in wanted if aim.name in by_name and aim.against in by_name]
 
 
-def run(build, options):
-    names = options.only.split(",") if options.only else [c.name for c in CONTESTANTS]
+def run(build, options, large=False):
+    usual = [c.name for c in CONTESTANTS if (c.name in LARGE if large else c.name not in ONLY_LARGE)]
+    names = options.only.split(",") if options.only else usual
     unknown = set(names) - {c.name for c in CONTESTANTS}
     if unknown:
         sys.exit(f"dev bench: no contestant {', '.join(sorted(unknown))}; there are: {', '.join(c.name for c in CONTESTANTS)}")
-    stage = Stage(build, options.data or synthetic_images(build))
+    folder = options.data or synthetic_images(build)
+    stage = Stage(build, large_images(build, folder) if large else folder, {"pack": []} if large else PACKS)
     entries, absent = [], {}
     try:
         enter_all(stage, [c for c in CONTESTANTS if c.name in names], entries, absent)
@@ -197,7 +200,7 @@ def run(build, options):
     finally:
         for entry in entries:
             entry.process.kill()
-    tell(rows(entries), absent, aims(entries), stage.peers / "peers.svg", options.json)
+    tell(rows(entries), absent, aims(entries, LARGE_AIMS if large else AIMS), stage.peers / "peers.svg", options.json)
 
 
 def run_rounds(stage, entries):

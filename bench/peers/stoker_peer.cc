@@ -1,5 +1,5 @@
 // Stoker: its whole loader, one worker, on whatever data set it is given.
-// Usage: bench_peer_stoker DATA planar|faithful
+// Usage: bench_peer_stoker DATA planar|planar-scaled|faithful
 #include <algorithm>
 #include <iostream>
 
@@ -43,8 +43,8 @@ class StokerPeer {
   static constexpr int kLeadIn = kPrefetch + 2;
 
   void start() {
-    Recipe recipe;
-    recipe.decode(mode_).random_resized_crop(kSide).random_flip().normalize("imagenet");
+    Recipe recipe = decoding();
+    recipe.random_resized_crop(kSide).random_flip().normalize("imagenet");
     loader_ = std::make_unique<Loader>(dataset_, recipe,
                                        LoaderOptions{.batch = kBatch,
                                                      .seed = 1,
@@ -53,6 +53,11 @@ class StokerPeer {
                                                      .tune = TuneMode::kOff,
                                                      .tail = Tail::kPad,
                                                      .cache = CacheKind::kNone});
+  }
+
+  Recipe decoding() const {
+    const bool scaled = mode_ == "planar-scaled";
+    return Recipe().decode(scaled ? "planar" : mode_, "ignore", scaled ? "auto" : "full");
   }
 
   // Of the next epoch, after an epoch's last.
@@ -71,12 +76,11 @@ class StokerPeer {
     const SampleInput input{
         .fields = fields, .entry_points = entry_points, .entry_points_of = entry_points.empty() ? -1 : 0};
 
-    const Plan whole(Recipe().decode(mode_));
+    const Plan whole(decoding());
     CpuExecutor whole_executor(whole);
     const Shape size = run_one(whole_executor, input)[0].spec.shape;  // channels, height, width
     const Box box = centre_box(static_cast<int>(size[2]), static_cast<int>(size[1]));
-    const Plan plan(
-        Recipe().decode(mode_).crop(box.x, box.y, box.width, box.height).resize(kSide, kSide).normalize("imagenet"));
+    const Plan plan(decoding().crop(box.x, box.y, box.width, box.height).resize(kSide, kSide).normalize("imagenet"));
     CpuExecutor executor(plan);
     const auto outputs = run_one(executor, input);
     const auto* values = reinterpret_cast<const float*>(outputs[0].bytes.data());

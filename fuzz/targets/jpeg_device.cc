@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "fuzz/fuzz_target.h"
+#include "fuzz/jpeg_way.h"
 #include "stoker/base/hash.h"
-#include "stoker/base/isa.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/codec/jpeg/device_decode_testing.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
@@ -50,8 +50,7 @@ void run(Bytes input) {
   const std::optional<JpegHeader> header = parse_jpeg_header(encoded);
   if (!header || header->width > kPixelsMax / header->height) return;
   const std::uint64_t number = hash64(input);
-  const std::vector<std::string> isas = available_isas();
-  select_isa(isas[number / 3 % isas.size()]);
+  select_some_way(number / 3);
 
   JpegPlaneDecoder own;
   EntryPoints points;

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "fuzz/fuzz_target.h"
+#include "fuzz/jpeg_way.h"
 #include "stoker/base/hash.h"
-#include "stoker/base/isa.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
@@ -32,8 +32,7 @@ void run(Bytes input) {
   const std::optional<JpegHeader> header = parse_jpeg_header(encoded);
   if (!header || header->width > kPixelsMax / header->height) return;
   const std::uint64_t number = hash64(input);
-  const std::vector<std::string> isas = available_isas();
-  select_isa(isas[number / 3 % isas.size()]);
+  select_some_way(number / 3);
 
   // A window into which each segment leads from one that is known to be right: nothing gets by.
   const Rect whole{0, 0, header->width, header->height};

@@ -1,14 +1,16 @@
-// The own JPEG decoder against libjpeg: what it accepts libjpeg accepts, and its samples are libjpeg's.
+// The own JPEG decoder against libjpeg: what it accepts libjpeg accepts, and its samples and pixels are libjpeg's.
 #include <algorithm>
 
 #include <optional>
 
 #include "fuzz/fuzz_target.h"
+#include "fuzz/jpeg_way.h"
 #include "stoker/base/hash.h"
-#include "stoker/base/isa.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/markers.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
+#include "stoker/codec/jpeg/rgb_of_planes.h"
+#include "stoker/tensor/image_testing.h"
 #include "stoker/tensor/planes_testing.h"
 
 namespace stoker {
@@ -31,8 +33,7 @@ void run(Bytes input) {
   const std::optional<JpegHeader> header = parse_jpeg_header(input);
   if (!header || header->width > kPixelsMax / header->height) return;
   const std::uint64_t numbers = hash64(input);
-  const std::vector<std::string> isas = available_isas();
-  select_isa(isas[numbers / 3 % isas.size()]);
+  select_some_way(numbers / 3);
 
   LibjpegDecoder library;
   ImageFacts facts;
@@ -46,6 +47,8 @@ void run(Bytes input) {
   const bool shown =
       accepted && accepts({ErrorKind::kBadSample}, [&] { want = library.decode_planes(input, facts, whole); });
   JpegPlaneDecoder own;
+  RgbOfPlanes rgb;
+  LibjpegDecoder pixels;  // beside the library's planes, which stay
   EntryPoints points;
   const bool sound = own.find_entry_points(input, *header, points);
   for (const Rect& asked : {whole, window}) {
@@ -54,6 +57,10 @@ void run(Bytes input) {
       require_that(shown, "libjpeg shows what is shown here");
       require_that(covers(*walked, asked), "planes hold what was asked for");
       require_that(planes_difference(*walked, want).empty(), "samples are libjpeg's");
+    }
+    if (walked && accepted && makes_rgb_of(*walked)) {
+      require_that(first_difference(rgb.convert(*walked, asked), pixels.decode_rgb(input, facts, asked)).empty(),
+                   "pixels are libjpeg's");
     }
     if (!sound) continue;
     require_that(walked.has_value(), "a file that is sound is decoded");

@@ -245,7 +245,7 @@ const std::uint8_t* BmpDecoder::expand_runs(Bytes encoded, const BmpHeader& head
   return indices;
 }
 
-ImageView BmpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView BmpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const BmpHeader header = read_bmp_header(encoded);
   check_decode_request(facts, header.width, header.height, window);
   const bool runs = header.has_runs();

@@ -13,7 +13,7 @@ class BmpDecoder final : public ImageDecoder {
  public:
   ImageFacts read_facts(Bytes encoded) override;
   /// Pixels that run lengths jump over have the palette's first colour; a colour that the palette lacks is black.
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 
  private:
   const std::uint8_t* expand_runs(Bytes encoded, const BmpHeader& header);

@@ -29,7 +29,7 @@ ImageFacts DatumDecoder::read_facts(Bytes encoded) {
   return {.codec = Codec::kDatum, .width = datum.width, .height = datum.height, .components = datum.channels};
 }
 
-ImageView DatumDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView DatumDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const RawDatum datum = read_whole_datum(encoded);
   check_decode_request(facts, datum.width, datum.height, window);
   const auto plane = static_cast<std::ptrdiff_t>(datum.plane_bytes());

@@ -9,7 +9,7 @@ class DatumDecoder final : public ImageDecoder {
  public:
   ImageFacts read_facts(Bytes encoded) override;
   /// The view is valid as long as `encoded`.
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 };
 
 /// Whether the bytes begin as such a message.

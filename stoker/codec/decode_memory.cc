@@ -36,7 +36,7 @@ constexpr std::uint64_t kAv1 = 8 << 20;
 
 }  // namespace
 
-std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
+std::uint64_t decode_rgb_memory(const ImageFacts& facts, std::uint64_t encoded_bytes, Rect window) {
   const std::uint64_t all = area(facts.width, facts.height);
   std::uint64_t pixels = 0;  // as Scratch takes them
   std::uint64_t library = 0;
@@ -44,7 +44,8 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
     case Codec::kJpeg:
       // Rows are decoded to the edges of blocks.
       pixels = area(window.width + 32, window.height) * (facts.components == 4 ? 4 : 3);
-      library = jpeg_coefficients(facts);
+      library =
+          suits_own_decoder(facts) ? decode_planes_memory(facts, encoded_bytes, window) : jpeg_coefficients(facts);
       break;
     case Codec::kPng: pixels = all * 3; break;
     case Codec::kWebp:
@@ -83,7 +84,7 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
 }
 
 std::uint64_t decode_cleanly_memory(const ImageFacts& facts, std::uint64_t encoded_bytes) {
-  if (facts.codec != Codec::kJpeg) return decode_rgb_memory(facts, {0, 0, facts.width, facts.height});
+  if (facts.codec != Codec::kJpeg) return decode_rgb_memory(facts, encoded_bytes, {0, 0, facts.width, facts.height});
   // Rows of libjpeg's, and the own decoder's scan with where its segments begin, in a list that grows by doubling.
   const std::uint64_t rows = area(facts.width + 64, 64) * (facts.components == 4 ? 4 : 3);
   const std::uint64_t scan =

@@ -8,10 +8,10 @@
 
 namespace stoker {
 
-/// About the most memory that a decoder takes for a window of an image: its pixels, and what the codec's library holds
-/// of the whole image.
-std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window);
-/// The same for planes of a file of so many bytes.
+/// About the most memory that a decoder takes for a window of an image, whose file has so many bytes: its pixels, and
+/// what the codec's library or Stoker's own decoder holds of the whole image.
+std::uint64_t decode_rgb_memory(const ImageFacts& facts, std::uint64_t encoded_bytes, Rect window);
+/// The same for planes.
 std::uint64_t decode_planes_memory(const ImageFacts& facts, std::uint64_t encoded_bytes, Rect window);
 
 /// The same for ImageDecoder::decodes_cleanly.

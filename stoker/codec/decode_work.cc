@@ -23,9 +23,9 @@ std::int64_t from_the_beginning(const ImageFacts& facts, Rect window, std::int64
 
 }  // namespace
 
-std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window) {
+std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window, bool has_entry_points) {
   switch (facts.codec) {
-    case Codec::kJpeg: return from_the_beginning(facts, window, kLibraryRead);
+    case Codec::kJpeg: return decode_planes_work(facts, window, has_entry_points);
     case Codec::kPng:
     case Codec::kWebp:
     case Codec::kGif:

@@ -9,9 +9,10 @@
 
 namespace stoker {
 
-/// Of ImageDecoder::decode_rgb, in units of making one pixel from what codes it.
-std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window);
-/// Of ImageDecoder::decode_planes, with an index's entry points or without.
+/// Of ImageDecoder::decode_rgb, in units of making one pixel from what codes it, with an index's entry points or
+/// without.
+std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window, bool has_entry_points);
+/// Of ImageDecoder::decode_planes.
 std::int64_t decode_planes_work(const ImageFacts& facts, Rect window, bool has_entry_points);
 
 }  // namespace stoker

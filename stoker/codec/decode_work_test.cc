@@ -28,17 +28,17 @@ TEST(DecodeWork, IsThatOfTheWindowAloneByEntryPoints) {
 TEST(DecodeWork, HasAllThatIsReadBeforeAWindow) {
   const ImageFacts facts = facts_of(Codec::kJpeg);
   EXPECT_GT(decode_planes_work(facts, kBottom, false), decode_planes_work(facts, kTop, false) + 600 * kWidth);
-  EXPECT_GT(decode_rgb_work(facts, kBottom), decode_rgb_work(facts, kTop) + 600 * kWidth);
+  EXPECT_GT(decode_rgb_work(facts, kBottom, false), decode_rgb_work(facts, kTop, false) + 600 * kWidth);
   const ImageFacts scans = facts_of(Codec::kJpeg, JpegCoding::kProgressive);
   EXPECT_EQ(decode_planes_work(scans, kTop, false), decode_planes_work(scans, kBottom, false));
 }
 
 TEST(DecodeWork, IsThatOfTheWholeImageWhereACodecKnowsNoWindows) {
   for (const Codec codec : {Codec::kPng, Codec::kWebp, Codec::kGif, Codec::kTiff, Codec::kJpeg2000, Codec::kAvif}) {
-    EXPECT_EQ(decode_rgb_work(facts_of(codec), kTop), decode_rgb_work(facts_of(codec), kBoth));
-    EXPECT_GT(decode_rgb_work(facts_of(codec), kTop), 0);
+    EXPECT_EQ(decode_rgb_work(facts_of(codec), kTop, false), decode_rgb_work(facts_of(codec), kBoth, false));
+    EXPECT_GT(decode_rgb_work(facts_of(codec), kTop, false), 0);
   }
-  EXPECT_EQ(decode_rgb_work(facts_of(Codec::kRaw), kBoth), 0);
+  EXPECT_EQ(decode_rgb_work(facts_of(Codec::kRaw), kBoth, false), 0);
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ ImageFacts GifDecoder::read_facts(Bytes encoded) {
   return {.codec = Codec::kGif, .width = reader.width(), .height = reader.height(), .components = 3};
 }
 
-ImageView GifDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView GifDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   GifReader reader(encoded);
   check_decode_request(facts, reader.width(), reader.height(), window);
   const GifImageDesc& frame = reader.frame();

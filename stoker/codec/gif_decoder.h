@@ -11,7 +11,7 @@ class GifDecoder final : public ImageDecoder {
  public:
   /// Bad is a file that ends before its first frame does; what follows that frame is not looked at.
   ImageFacts read_facts(Bytes encoded) override;
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 
  private:
   Scratch pixels_, row_;

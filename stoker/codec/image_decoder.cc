@@ -82,7 +82,7 @@ DecodeLimits DecodeLimits::up_to(std::int64_t pixels) {
 
 Planes ImageDecoder::plane_sizes(Bytes, const ImageFacts&) { return {}; }
 
-const JpegWindow* ImageDecoder::find_window(Bytes, const ImageFacts&, Rect, Bytes) { return nullptr; }
+const JpegWindow* ImageDecoder::find_window(Bytes, const ImageFacts&, Rect, Bytes, int) { return nullptr; }
 
 bool ImageDecoder::is_surely_good(Bytes) { return false; }
 
@@ -91,7 +91,7 @@ bool ImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::
   return true;
 }
 
-Planes ImageDecoder::decode_planes(Bytes, const ImageFacts&, Rect, Bytes) {
+Planes ImageDecoder::decode_planes(Bytes, const ImageFacts&, Rect, Bytes, int) {
   fail(ErrorKind::kUsage, "the image has no planes that could be resampled one by one");
 }
 
@@ -177,9 +177,9 @@ ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
   return facts;
 }
 
-ImageView AnyImageDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView AnyImageDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
   check_limits(facts, limits_);
-  return decoder_for(facts.codec).decode_rgb(encoded, facts, window);
+  return decoder_for(facts.codec).decode_rgb(encoded, facts, window, entry_points);
 }
 
 bool AnyImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) {
@@ -192,15 +192,16 @@ Planes AnyImageDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
   return decoder_for(facts.codec).plane_sizes(encoded, facts);
 }
 
-Planes AnyImageDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+Planes AnyImageDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points,
+                                      int shrink) {
   check_limits(facts, limits_);
-  return decoder_for(facts.codec).decode_planes(encoded, facts, window, entry_points);
+  return decoder_for(facts.codec).decode_planes(encoded, facts, window, entry_points, shrink);
 }
 
-const JpegWindow* AnyImageDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window,
-                                               Bytes entry_points) {
+const JpegWindow* AnyImageDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points,
+                                               int shrink) {
   check_limits(facts, limits_);
-  return decoder_for(facts.codec).find_window(encoded, facts, window, entry_points);
+  return decoder_for(facts.codec).find_window(encoded, facts, window, entry_points, shrink);
 }
 
 bool AnyImageDecoder::is_surely_good(Bytes encoded) {

@@ -14,7 +14,7 @@
 
 namespace stoker {
 
-/// Counts of images whose planes were decoded: by Stoker's own decoder, or by the codec's library, which takes longer.
+/// Counts of JPEGs that were decoded: by Stoker's own decoder, or by libjpeg, which takes longer.
 struct PlaneDecodes {
   std::int64_t own = 0, by_library = 0;
   std::int64_t by_entry_points = 0;  // of the own ones
@@ -34,26 +34,30 @@ class ImageDecoder {
   /// while `encoded` is. Greys are spread over three
   /// channels, alpha is dropped, 16 bits keep their high byte, palettes are looked up, CMYK is converted as Pillow
   /// does. `facts` are those that read_facts returned for these bytes. Throws kBadSample.
-  virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) = 0;
+  /// `entry_points` are those that decodes_cleanly gave for this file, or none; wrong ones are detected and ignored.
+  virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) = 0;
 
   /// The number and sizes of the components that can be resampled one by one, without samples. Count 0: the image has
   /// only pixels. Throws as decode_rgb does.
   virtual Planes plane_sizes(Bytes encoded, const ImageFacts& facts);
   /// Of such an image: the samples that interpolation at the window's pixels reads (for components half as fine as the
-  /// image one more on each side than those under the window), and some around them. Lasts as decode_rgb's view does.
-  /// `entry_points` are those that decodes_cleanly gave for this file, or none; wrong ones are detected and ignored.
-  virtual Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {});
+  /// image one more on each side than those under the window), and some around them. Lasts, and takes entry points, as
+  /// decode_rgb's view does. `shrink` above 1: those of the image decoded smaller (shrunk(), tensor/planes.h), while
+  /// the window counts pixels all the same.
+  virtual Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {},
+                               int shrink = 1);
   /// For a device to decode: what decode_planes would decode by these entry points, as far as can be seen beforehand.
   /// Null if it has to be decoded here. Lasts as decode_rgb's view does.
-  virtual const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points);
+  virtual const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points,
+                                        int shrink = 1);
   /// Whether the file is certainly not bad, for a decoder that would not detect it. Nothing is decoded, so the answer
   /// is false for many good files, too.
   virtual bool is_surely_good(Bytes encoded);
-  /// The counts of decode_planes so far.
+  /// The counts of decode_planes and decode_rgb so far.
   virtual PlaneDecodes plane_decodes() const { return {}; }
 
   /// Decodes the whole image, to its last byte; returns whether no fault in its data had to be concealed. Appends to
-  /// `entry_points` data that make decode_planes faster later, if the file has them. Throws as decode_rgb does.
+  /// `entry_points` data that make decoding faster later, if the file has them. Throws as decode_rgb does.
   virtual bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points);
 };
 
@@ -67,11 +71,13 @@ class AnyImageDecoder final : public ImageDecoder {
   ~AnyImageDecoder() override;
 
   ImageFacts read_facts(Bytes encoded) override;
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
-  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
-  const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) override;
+  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {},
+                       int shrink = 1) override;
+  const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points,
+                                int shrink = 1) override;
   bool is_surely_good(Bytes encoded) override;
   PlaneDecodes plane_decodes() const override;
 

@@ -62,12 +62,12 @@ void decode_raw(jpeg_decompress_struct& jpeg, std::vector<PlainPlane>& planes) {
     blocks[c].height = static_cast<int>(jpeg.total_iMCU_rows) * component.v_samp_factor * DCTSIZE;
     blocks[c].samples.resize(static_cast<std::size_t>(blocks[c].width) * static_cast<std::size_t>(blocks[c].height));
   }
-  const int rows_at_once = jpeg.max_v_samp_factor * DCTSIZE;
+  const int rows_at_once = jpeg.max_v_samp_factor * jpeg.min_DCT_scaled_size;
   for (JDIMENSION mcu_row = 0; mcu_row < jpeg.total_iMCU_rows; ++mcu_row) {
     std::vector<std::vector<JSAMPROW>> rows(planes.size());
     std::vector<JSAMPARRAY> arrays;
     for (std::size_t c = 0; c < planes.size(); ++c) {
-      const int count = jpeg.comp_info[c].v_samp_factor * DCTSIZE;
+      const int count = jpeg.comp_info[c].v_samp_factor * jpeg.comp_info[c].DCT_scaled_size;
       for (int row = 0; row < count; ++row) {
         rows[c].push_back(blocks[c].samples.data() +
                           (static_cast<std::ptrdiff_t>(mcu_row) * count + row) * blocks[c].width);
@@ -109,7 +109,7 @@ PlainImage decode_plain_rgb(Bytes encoded, const DecodeLimits& limits) {
   return image;
 }
 
-std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& limits) {
+std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& limits, int shrink) {
   AnyImageDecoder decoder(limits);
   const ImageFacts facts = decoder.read_facts(encoded);
   std::vector<PlainPlane> planes;
@@ -123,19 +123,23 @@ std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& l
     jpeg_read_header(&jpeg, TRUE);
     jpeg.raw_data_out = TRUE;
     jpeg.dct_method = JDCT_ISLOW;
+    jpeg.scale_num = 1;
+    jpeg.scale_denom = static_cast<unsigned>(shrink);
   });
   if (decoded && has_planes(jpeg)) {
-    for (int c = 0; c < jpeg.num_components; ++c) {
-      PlainPlane plane;
-      plane.across = jpeg.max_h_samp_factor / jpeg.comp_info[c].h_samp_factor;
-      plane.down = jpeg.max_v_samp_factor / jpeg.comp_info[c].v_samp_factor;
-      plane.width = (facts.width + plane.across - 1) / plane.across;
-      plane.height = (facts.height + plane.down - 1) / plane.down;
-      planes.push_back(std::move(plane));
-    }
     decoded = errors.attempt([&] { start_decompress(jpeg, errors); });
-    // decode_raw has objects with destructors, which an error would jump over; libjpeg gives up on no damage here.
+    // What follows has objects with destructors, which an error would jump over; libjpeg gives up on no damage here.
     if (decoded) {
+      for (int c = 0; c < jpeg.num_components; ++c) {
+        const jpeg_component_info& component = jpeg.comp_info[c];
+        PlainPlane plane;
+        plane.across = jpeg.max_h_samp_factor * DCTSIZE / (component.h_samp_factor * component.DCT_scaled_size);
+        plane.down = jpeg.max_v_samp_factor * DCTSIZE / (component.v_samp_factor * component.DCT_scaled_size);
+        plane.width = (facts.width + plane.across - 1) / plane.across;
+        plane.height = (facts.height + plane.down - 1) / plane.down;
+        plane.smooth = shrink == 1;
+        planes.push_back(std::move(plane));
+      }
       decode_raw(jpeg, planes);
       decoded = errors.attempt([&] { jpeg_finish_decompress(&jpeg); });
     }

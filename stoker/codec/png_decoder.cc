@@ -29,7 +29,7 @@ ImageFacts PngDecoder::read_facts(Bytes encoded) {
           .orientation = exif_orientation(exif)};
 }
 
-ImageView PngDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView PngDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const PngReader reader(encoded, limits_);
   check_decode_request(facts, static_cast<int>(reader.header().width), static_cast<int>(reader.header().height),
                        window);

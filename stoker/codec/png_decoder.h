@@ -13,7 +13,7 @@ class PngDecoder final : public ImageDecoder {
   ImageFacts read_facts(Bytes encoded) override;
   /// Colour profiles, gamma and transparency are ignored. Greys of 16 bits keep their high byte, as colours do (Pillow
   /// would clip them to 255 instead, which makes most such images white).
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 
  private:
   DecodeLimits limits_;

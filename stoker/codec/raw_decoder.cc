@@ -9,7 +9,7 @@ ImageFacts RawDecoder::read_facts(Bytes encoded) {
   return {.codec = Codec::kRaw, .width = pixels.width, .height = pixels.height, .components = pixels.channels};
 }
 
-ImageView RawDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView RawDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const NpyPixels pixels = read_npy_header(encoded);
   check_decode_request(facts, pixels.width, pixels.height, window);
   ImageView view = interleaved_view(encoded.data() + pixels.data_offset, pixels.width, pixels.height, pixels.channels);

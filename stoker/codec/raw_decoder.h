@@ -9,7 +9,7 @@ class RawDecoder final : public ImageDecoder {
  public:
   ImageFacts read_facts(Bytes encoded) override;
   /// The view is valid as long as `encoded`.
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 };
 
 }  // namespace stoker

@@ -99,7 +99,7 @@ ImageFacts WebpDecoder::read_facts(Bytes encoded) {
           .orientation = exif_orientation(find_chunk(encoded, "EXIF"))};
 }
 
-ImageView WebpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView WebpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const WebPBitstreamFeatures features = read_features(encoded);
   check_decode_request(facts, features.width, features.height, window);
 

@@ -11,7 +11,7 @@ namespace stoker {
 class WebpDecoder final : public ImageDecoder {
  public:
   ImageFacts read_facts(Bytes encoded) override;
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 
  private:
   Scratch pixels_;

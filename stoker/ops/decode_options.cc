@@ -1,5 +1,6 @@
 #include "stoker/ops/decode_options.h"
 
+#include "stoker/base/error.h"
 #include "stoker/base/words.h"
 
 namespace stoker {
@@ -15,6 +16,10 @@ void apply_decode(const OperatorCall& call, DecodeOptions& options) {
   options.mode = mode == "planar" ? DecodeMode::kPlanar : DecodeMode::kFaithful;
   if (options.mode == DecodeMode::kFaithful) options.pillow = value_of(kFaithful, mode, "not a decoding mode");
   options.apply_orientation = call.text("orientation") == "apply";
+  options.scaled = call.text("scale") == "auto";
+  if (options.scaled && options.mode != DecodeMode::kPlanar) {
+    fail(ErrorKind::kUsage, "scale = 'auto' is for mode = 'planar', and mode is '{}'", mode);
+  }
 }
 
 }  // namespace stoker

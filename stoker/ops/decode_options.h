@@ -15,6 +15,7 @@ struct DecodeOptions {
   DecodeMode mode = DecodeMode::kFaithful;
   PillowOrder pillow = PillowOrder::k9_4;
   bool apply_orientation = false;  // turn the image upright as its Exif orientation says
+  bool scaled = false;             // planes are decoded smaller where the target allows it (SamplingMap::shrink)
 };
 
 void apply_decode(const OperatorCall& call, DecodeOptions& options);

@@ -15,6 +15,13 @@ constexpr ArgSpec kDecodeArgs[] = {
         "the later version in the name",
         "planar|faithful|faithful:12.2|faithful:13", "planar"),
     text_arg("orientation", "apply orients the image by its Exif data", "ignore|apply", "ignore"),
+    {.name = "scale",
+     .type = ArgType::kText,
+     .doc = "auto: a JPEG that is resized to half its size or less is decoded at 1/2, 1/4 or 1/8 of its size, as the "
+            "target allows; planar mode only",
+     .text = "full",
+     .choices = "full|auto",
+     .later = true},
 };
 constexpr ArgSpec kDecodeMaskArgs[] = {
     text_arg(

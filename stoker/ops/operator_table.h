@@ -45,6 +45,9 @@ struct ArgSpec {
   double min = 0, max = 0;
   unsigned counts = 1u << 1;
   std::string_view choices{};  // "a|b|c"
+  /// It came after the operator. Recipes are written without it where it is the default: the hash of an older recipe,
+  /// which stands in states, stays what it was.
+  bool later = false;
 };
 
 struct ArrayProgram;

@@ -6,11 +6,12 @@
 
 namespace stoker {
 
-PlanarGrid::PlanarGrid(const AxisMap& axis, int plane_factor, int plane_length)
+PlanarGrid::PlanarGrid(const AxisMap& axis, int plane_factor, int plane_length, bool smooth)
     : origin(axis.clamp_begin),
       pixels(axis.clamp_end - axis.clamp_begin),
       factor(plane_factor),
-      whole_length(plane_length) {
+      whole_length(plane_length),
+      halved(smooth && plane_factor == 2) {
   assert(pixels > 0 && axis.target > 0 && axis.length >= 0 && factor > 0);
   assert((axis.clamp_end - 1) / factor < whole_length);
   const double box_end = axis.box_begin + axis.box_length;

@@ -12,10 +12,11 @@ struct PlanarGrid {
   /// Positions are rounded to this part of a pixel where they are not whole pixels.
   static constexpr int kFractions = 4096;
 
-  PlanarGrid(const AxisMap& axis, int plane_factor, int plane_length);
+  PlanarGrid(const AxisMap& axis, int plane_factor, int plane_length, bool smooth);
 
   int origin, pixels;        // taps reach the pixels origin .. origin + pixels - 1 of the stored image
   int factor, whole_length;  // pixels per sample, and samples of the plane
+  bool halved;               // a sample stands for two pixels, and what lies between samples is interpolated
   std::int64_t half_pixel;   // half the width of a pixel,
   std::int64_t half_column;  // of a column of the target,
   std::int64_t support;      // and of the bilinear filter

@@ -70,11 +70,11 @@ struct Composed {
     weights[sample - first] += weight;
   }
 
-  void add_pixel(int pixel, Int weight, int factor, int whole_length) {
+  void add_pixel(int pixel, Int weight, const PlanarGrid& grid) {
     if (weight == 0) return;
-    const int sample = pixel / factor;
-    if (factor != 2) return add(sample, weight);
-    const int neighbour = std::clamp(pixel % 2 ? sample + 1 : sample - 1, 0, whole_length - 1);
+    const int sample = pixel / grid.factor;
+    if (!grid.halved) return add(sample, weight);
+    const int neighbour = std::clamp(pixel % 2 ? sample + 1 : sample - 1, 0, grid.whole_length - 1);
     add(std::min(sample, neighbour), sample < neighbour ? 3 * weight : weight);
     add(std::max(sample, neighbour), sample < neighbour ? weight : 3 * weight);
   }
@@ -120,7 +120,7 @@ void filtered_taps(const PlanarGrid& grid, PlanarAxisTaps& taps) {
     Composed<Int> composed{sums};
     for (int x = pixel_at(center - reach + grid.half_pixel); x <= last; ++x) {
       const Int weight = Weight::template weight<Int>(grid.center_of_pixel(x) - center, grid.support);
-      composed.add_pixel(grid.origin + x, weight, grid.factor, grid.whole_length);
+      composed.add_pixel(grid.origin + x, weight, grid);
     }
     const int count = composed.end - composed.first;
     assert(count > 0 && count <= taps_bound);
@@ -143,7 +143,7 @@ void filtered_taps(const PlanarGrid& grid, PlanarAxisTaps& taps) {
 
 void nearest_taps(const PlanarGrid& grid, PlanarAxisTaps& taps) {
   const std::int32_t one = std::int32_t{1} << taps.bits;
-  reserve_taps(grid.factor == 2 ? 2 : 1, taps);
+  reserve_taps(grid.halved ? 2 : 1, taps);
   for (int output = 0; output < taps.outputs; ++output) {
     const auto at = static_cast<std::size_t>(output);
     const std::int64_t center = grid.center_of_column(grid.first_column + output * grid.column_step);
@@ -151,7 +151,7 @@ void nearest_taps(const PlanarGrid& grid, PlanarAxisTaps& taps) {
     const int sample = pixel / grid.factor;
     taps.first[at] = sample;
     taps.weight[at] = static_cast<std::int16_t>(one);
-    if (grid.factor != 2) continue;
+    if (!grid.halved) continue;
     taps.weight[taps.stride + at] = 0;
     const int neighbour = std::clamp(pixel % 2 ? sample + 1 : sample - 1, 0, grid.whole_length - 1);
     if (neighbour == sample) continue;
@@ -199,11 +199,12 @@ bool fits_32_bits(const PlanarGrid& grid) {
 // Returns whether all is done.
 bool bilinear_taps(const PlanarGrid& grid, PlanarAxisTaps& taps) {
   const std::int64_t pixels = (grid.support + grid.half_pixel - 1) / grid.half_pixel;
-  if (grid.factor > 2 || taps.bits != kPlanarBits || pixels > kPlanarBilinearTapsMax || !fits_32_bits(grid)) {
+  if ((grid.factor > 1 && !grid.halved) || taps.bits != kPlanarBits || pixels > kPlanarBilinearTapsMax ||
+      !fits_32_bits(grid)) {
     filtered_taps<std::int64_t, BilinearWeight>(grid, taps);
     return false;
   }
-  reserve_taps(static_cast<int>(grid.factor == 2 ? (pixels + 2) / 2 + 1 : pixels), taps);
+  reserve_taps(static_cast<int>(grid.halved ? (pixels + 2) / 2 + 1 : pixels), taps);
   PlanarBilinear job{&grid, taps.stride, taps.first.data(), taps.weight.data()};
   planar_kernels().bilinear(job);
   taps.taps = job.taps;
@@ -223,9 +224,9 @@ void cubic_taps(const PlanarGrid& grid, PlanarAxisTaps& taps) {
 
 }  // namespace
 
-void build_planar_taps(const AxisMap& axis, Filter filter, int factor, int whole_length, int bits,
+void build_planar_taps(const AxisMap& axis, Filter filter, int factor, int whole_length, bool smooth, int bits,
                        PlanarAxisTaps& taps) {
-  const PlanarGrid grid(axis, factor, whole_length);
+  const PlanarGrid grid(axis, factor, whole_length, smooth);
   taps.length = axis.length;
   taps.bits = bits;
   taps.begin = grid.first_shown;
@@ -263,8 +264,10 @@ void PlanarTaps::build(const SamplingMap& map, const Planes& planes) {
       if (plane.across == other.across && plane.whole_width == other.whole_width) same_x_[i] = j;
       if (plane.down == other.down && plane.whole_height == other.whole_height) same_y_[i] = j;
     }
-    if (same_x_[i] == i) build_planar_taps(map.x, map.filter, plane.across, plane.whole_width, bits, x_[i]);
-    if (same_y_[i] == i) build_planar_taps(map.y, map.filter, plane.down, plane.whole_height, bits, y_[i]);
+    if (same_x_[i] == i)
+      build_planar_taps(map.x, map.filter, plane.across, plane.whole_width, plane.smooth, bits, x_[i]);
+    if (same_y_[i] == i)
+      build_planar_taps(map.y, map.filter, plane.down, plane.whole_height, plane.smooth, bits, y_[i]);
   }
   const bool padded = map.x.shows_padding() || map.y.shows_padding();
   channels_ = padded ? 3 : planes.count;

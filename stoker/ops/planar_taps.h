@@ -43,9 +43,10 @@ struct PlanarAxisTaps {
   Scratch sums;  // of the function that fills this
 };
 
-/// `axis` is that of the stored image, `factor` how many of its pixels a sample stands for, and `whole_length` how many
-/// samples the plane has. kPlanarCubicBits are for bicubic maps, kPlanarBits for all others.
-void build_planar_taps(const AxisMap& axis, Filter filter, int factor, int whole_length, int bits,
+/// `axis` is that of the stored image, `factor` how many of its pixels a sample stands for, `whole_length` how many
+/// samples the plane has, and `smooth` is the plane's. kPlanarCubicBits are for bicubic maps, kPlanarBits for all
+/// others.
+void build_planar_taps(const AxisMap& axis, Filter filter, int factor, int whole_length, bool smooth, int bits,
                        PlanarAxisTaps& taps);
 
 /// Those of all planes of an image.

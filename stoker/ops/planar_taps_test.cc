@@ -20,7 +20,7 @@ using testing::ElementsAre;
 PlanarAxisTaps taps_of(const AxisMap& axis, Filter filter, int factor = 1) {
   PlanarAxisTaps taps;
   const int bits = filter == Filter::kBicubic ? kPlanarCubicBits : kPlanarBits;
-  build_planar_taps(axis, filter, factor, (axis.clamp_end + factor - 1) / factor, bits, taps);
+  build_planar_taps(axis, filter, factor, (axis.clamp_end + factor - 1) / factor, true, bits, taps);
   return taps;
 }
 
@@ -151,8 +151,8 @@ TEST_P(PlanarTapsOn, AreTheSameInFewBitsAsInMany) {
     moved.box_begin = 1.0 / 16'384;
     moved.box_length -= 1.0 / 8'192;
     PlanarAxisTaps few, many;
-    build_planar_taps(axis, Filter::kBilinear, factor, whole, kPlanarBits, few);
-    build_planar_taps(moved, Filter::kBilinear, factor, whole, kPlanarBits, many);
+    build_planar_taps(axis, Filter::kBilinear, factor, whole, true, kPlanarBits, few);
+    build_planar_taps(moved, Filter::kBilinear, factor, whole, true, kPlanarBits, many);
     ASSERT_EQ(few.source_begin, many.source_begin);
     ASSERT_EQ(few.source_end, many.source_end);
     ASSERT_EQ(few.first, many.first) << size << " to " << target;

@@ -120,6 +120,15 @@ void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& co
   fill = color;
 }
 
+int SamplingMap::shrink() const {
+  const auto allows = [](const AxisMap& axis, int shrink) {
+    return axis.resampled && axis.box_length >= static_cast<double>(shrink) * axis.target;
+  };
+  int shrink = 8;
+  while (shrink > 1 && !(allows(x, shrink) && allows(y, shrink))) shrink /= 2;
+  return shrink;
+}
+
 SamplingMap SamplingMap::stored(const Turn& turn, int stored_width, int stored_height) const {
   SamplingMap map = *this;
   if (turn.transpose) std::swap(map.x, map.y);

@@ -82,6 +82,10 @@ struct SamplingMap {
   int width() const { return x.length; }
   int height() const { return y.length; }
 
+  /// The largest of 8, 4, 2 and 1 that the target can be multiplied with, on both axes, and still not exceed its box:
+  /// what an image may be shrunk by before it is resampled.
+  int shrink() const;
+
   /// The same map of the image as it is stored (`width` x `height`), where this one is of it turned upright; its result
   /// is to be turned with `turn.transpose` alone.
   SamplingMap stored(const Turn& turn, int stored_width, int stored_height) const;

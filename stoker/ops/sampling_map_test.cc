@@ -108,6 +108,29 @@ TEST(SamplingMap, AResizeToThePresentSizeChangesNothing) {
   EXPECT_EQ(map.filter, Filter::kNearest);
 }
 
+TEST(SamplingMap, ShrinksAsFarAsTheTargetAllowsOnBothAxes) {
+  const auto shrink = [](Rect crop, int width, int height) {
+    SamplingMap map = SamplingMap::identity(4000, 3000);
+    map.crop_or_pad(crop, {});
+    map.resize(width, height, Filter::kBilinear);
+    return map.shrink();
+  };
+  const Rect whole{0, 0, 4000, 3000};
+  EXPECT_EQ(shrink(whole, 224, 224), 8);
+  EXPECT_EQ(shrink(whole, 500, 375), 8);
+  EXPECT_EQ(shrink(whole, 501, 375), 4);
+  EXPECT_EQ(shrink(whole, 500, 376), 4);
+  EXPECT_EQ(shrink(whole, 224, 1500), 2);
+  EXPECT_EQ(shrink(whole, 224, 1501), 1);
+  EXPECT_EQ(shrink({100, 50, 895, 896}, 224, 224), 2);
+  EXPECT_EQ(shrink({100, 50, 896, 896}, 224, 224), 4);
+  EXPECT_EQ(SamplingMap::identity(4000, 3000).shrink(), 1) << "nothing is resampled";
+  SamplingMap window = SamplingMap::identity(4000, 3000);
+  window.resize(500, 375, Filter::kBilinear);
+  window.crop_or_pad({-10, 20, 30, 30}, {});
+  EXPECT_EQ(window.shrink(), 8) << "what is cut off later changes nothing";
+}
+
 TEST(SamplingMap, RefusesTwoColoursOfPadding) {
   SamplingMap map = SamplingMap::identity(4, 4);
   map.crop_or_pad({-1, 0, 6, 4}, {1, 1, 1});

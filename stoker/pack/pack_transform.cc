@@ -70,10 +70,10 @@ void PackTransform::ask_for_memory(const SweptSample& sample) {
   const SampleField* const image = sample.row.image_field();
   if (!image || !options_.changes_pixels()) return;
   try {
-    const ImageFacts facts =
-        decoder_->read_facts(sample.fields[static_cast<std::size_t>(image - sample.row.fields.data())]);
+    const Bytes encoded = sample.fields[static_cast<std::size_t>(image - sample.row.fields.data())];
+    const ImageFacts facts = decoder_->read_facts(encoded);
     const ImageSize made = shrinks(facts) ? size_of(facts) : ImageSize{facts.width, facts.height};
-    if (changes(facts)) sample.turn->enter(memory_for(facts, made));
+    if (changes(facts)) sample.turn->enter(memory_for(facts, encoded.size(), made));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;  // which is told elsewhere
   }
@@ -91,17 +91,17 @@ void PackTransform::drop_scratch() {
 }
 
 /// About the most that is held at once, besides the sample as it was read.
-std::uint64_t PackTransform::memory_for(const ImageFacts& facts, ImageSize made) const {
+std::uint64_t PackTransform::memory_for(const ImageFacts& facts, std::uint64_t encoded_bytes, ImageSize made) const {
   const auto area = [](int width, int height) {
     return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
   };
   const std::uint64_t pixels = 3 * area(made.width, made.height);
   // What an encoder makes is no longer than pixels are; PNG's is copied.
-  std::uint64_t encoded = pixels;
-  if (!options_.raw) encoded = facts.codec == Codec::kPng && !options_.quality ? 2 * pixels : pixels + pixels / 4;
+  std::uint64_t made_bytes = pixels;
+  if (!options_.raw) made_bytes = facts.codec == Codec::kPng && !options_.quality ? 2 * pixels : pixels + pixels / 4;
   const std::uint64_t between =
       shrinks(facts) ? 4 * area(made.width, facts.height) : 0;  // of the resampler's two passes
-  return decode_rgb_memory(facts, {0, 0, facts.width, facts.height}) + between + pixels + encoded;
+  return decode_rgb_memory(facts, encoded_bytes, {0, 0, facts.width, facts.height}) + between + pixels + made_bytes;
 }
 
 /// Of an image that shrinks.

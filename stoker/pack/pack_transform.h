@@ -40,7 +40,7 @@ class PackTransform {
   void drop_scratch();
 
  private:
-  std::uint64_t memory_for(const ImageFacts& facts, ImageSize made) const;
+  std::uint64_t memory_for(const ImageFacts& facts, std::uint64_t encoded_bytes, ImageSize made) const;
   bool shrinks(const ImageFacts& facts) const;
   bool changes(const ImageFacts& facts) const { return shrinks(facts) || options_.quality || options_.raw; }
   ImageSize size_of(const ImageFacts& facts) const;

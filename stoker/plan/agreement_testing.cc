@@ -56,6 +56,14 @@ std::vector<Recipe> agreement_recipes() {
   for (const char* mode : {"planar", "faithful", "faithful:12.2", "faithful:13"}) {
     for (Recipe& recipe : recipes_in(mode)) recipes.push_back(std::move(recipe));
   }
+  // Each decodes images of some of the sizes at 1/2, of others at 1/4 and 1/8.
+  const auto scaled = [] { return Recipe().decode("planar", "ignore", "auto"); };
+  for (Recipe& recipe : std::vector<Recipe>{
+           scaled().resize(16, 16), scaled().resize(4, 9, "bicubic"), scaled().resize(7, 5, "nearest").flip(),
+           scaled().resize(8, 8, "box"), scaled().random_resized_crop(6, {0.2, 1}).random_flip().normalize("imagenet"),
+           scaled().resize(3, 3).pad({1, 2, 3, 4}, {10, 20, 30})}) {
+    recipes.push_back(std::move(recipe));
+  }
   return recipes;
 }
 
@@ -209,7 +217,8 @@ Recipe random_recipe(Random& random) {
   constexpr const char* kFilters[] = {"nearest", "box", "bilinear", "bicubic"};
   const std::string_view filter = kFilters[random.below(4)];
   constexpr const char* kModes[] = {"planar", "planar", "faithful", "faithful:13"};
-  Recipe recipe = Recipe().decode(kModes[random.below(4)]);
+  const std::string_view mode = kModes[random.below(4)];
+  Recipe recipe = Recipe().decode(mode, "ignore", mode == "planar" && random.below(2) ? "auto" : "full");
   if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
   switch (random.below(4)) {
     case 0: recipe.resize(between(1, 90), between(1, 90), filter); break;

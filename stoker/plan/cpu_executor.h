@@ -19,7 +19,7 @@ struct ExecutorCounts {
   std::int64_t memory_wait_ns = 0;      // for the gate
   std::int64_t entry_points_used = 0;   // images decoded by them, here or on a device
   std::int64_t nvjpeg_images = 0;       // images left to nvJPEG
-  std::int64_t jpeg_fallbacks = 0;      // images whose planes Stoker's own decoder left to libjpeg
+  std::int64_t jpeg_fallbacks = 0;      // JPEGs that Stoker's own decoder left to libjpeg
   std::int64_t function_ns = 0;         // for functions of the user's
   std::int64_t function_inside_ns = 0;  // of that, in the functions themselves
 };

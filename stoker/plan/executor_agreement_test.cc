@@ -149,6 +149,7 @@ TEST(ExecutorAgreement, HoldsForEveryOrientation) {
     for (const Recipe& recipe :
          {Recipe().decode("planar", "apply").resize(20, 31), Recipe().decode("planar", "apply").random_resized_crop(25),
           Recipe().decode("planar", "apply").random_crop(16).random_flip().normalize("imagenet").layout("nhwc"),
+          Recipe().decode("planar", "apply", "auto").resize(9, 5), Recipe().decode("planar", "apply", "auto").resize(3),
           Recipe().decode("faithful", "apply").resize(20, 31),
           Recipe().decode("faithful", "apply").random_resized_crop(25),
           Recipe().decode("faithful", "apply").random_crop(16).random_flip().normalize("imagenet"),

@@ -42,7 +42,7 @@ void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const See
 }
 
 bool ImageStages::may_share_with(const ImageStages& other) const {
-  const bool both_planar = path_ == &planar_ && other.path_ == &other.planar_;
+  const bool both_planar = path_ == &planar_ && other.path_ == &other.planar_ && planar_.may_share_with(other.planar_);
   const bool both_rgb = path_ == &rgb_ && other.path_ == &other.rgb_;
   return work_.image == other.work_.image && work_.orientation == other.work_.orientation && (both_planar || both_rgb);
 }

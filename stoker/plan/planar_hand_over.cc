@@ -64,7 +64,7 @@ void PlanarPath::describe(const SharedHandOver& shared, const Planes& held, cons
 bool PlanarPath::hand_over_coded(const SharedHandOver& shared) const {
   const CodedImage& image = *work_->image;
   const JpegWindow* const coded =
-      shared.decoder.find_window(image.encoded, image.facts, shared.window, image.entry_points);
+      shared.decoder.find_window(image.encoded, image.facts, shared.window, image.entry_points, shrink_);
   if (!coded) return false;
   const std::optional<std::size_t> tables = taps_bytes(shared, coded->planes);
   const std::size_t coded_bytes = device_jpeg_bytes(*coded);
@@ -89,8 +89,9 @@ bool PlanarPath::suits_nvjpeg() const {
   const JpegCoding coding = work_->image->facts.coding;
   if (coding != JpegCoding::kSequential && coding != JpegCoding::kProgressive) return false;
   const auto& [luma, first, second] = planes_.plane;
+  if (luma.across != 1 || luma.down != 1) return false;
   if (planes_.count == 1) return true;
-  if (luma.across != 1 || luma.down != 1 || first.across != second.across || first.down != second.down) return false;
+  if (first.across != second.across || first.down != second.down) return false;
   return (first.across == 1 || first.across == 2 || first.across == 4) && first.down <= 2;
 }
 

@@ -29,19 +29,27 @@ void PlanarPath::begin(const ImageWork& work) {
   turn_ = turn_of(work.orientation);
   planes_ = work.image->planes;
   const ImageFacts& facts = work.image->facts;
-  if (takes_it()) taps_.build(work.map.stored(turn_, facts.width, facts.height), planes_);
+  if (!takes_it()) return;
+  const SamplingMap map = work.map.stored(turn_, facts.width, facts.height);
+  shrink_ = work.program->decode.scaled ? map.shrink() : 1;
+  planes_ = shrunk(planes_, facts.width, facts.height, shrink_);
+  taps_.build(map, planes_);
 }
 
 // The pixels of the stored image whose samples are read.
 Rect PlanarPath::window() const {
-  Rect window;
-  for (int i = 0; i < planes_.count; ++i) {
-    // Along each axis some plane is as fine as the image.
-    const Plane& plane = planes_.plane[static_cast<std::size_t>(i)];
-    const Rect source = taps_.source(i);
-    if (plane.across == 1) window.x = source.x, window.width = source.width;
-    if (plane.down == 1) window.y = source.y, window.height = source.height;
+  // Those of the finest plane along each axis; decoders add what others need beside them.
+  const ImageFacts& facts = work_->image->facts;
+  std::size_t x = 0, y = 0;
+  for (std::size_t i = 1; i < static_cast<std::size_t>(planes_.count); ++i) {
+    if (planes_.plane[i].across < planes_.plane[x].across) x = i;
+    if (planes_.plane[i].down < planes_.plane[y].down) y = i;
   }
+  const Rect columns = taps_.source(static_cast<int>(x)), rows = taps_.source(static_cast<int>(y));
+  const int across = planes_.plane[x].across, down = planes_.plane[y].down;
+  Rect window{.x = columns.x * across, .y = rows.y * down, .width = 0, .height = 0};
+  window.width = std::min(columns.width * across, facts.width - window.x);
+  window.height = std::min(rows.height * down, facts.height - window.y);
   // There may be nothing but padding; decoders still need a window, and a bad sample must still be found.
   window.width = std::max(window.width, 1);
   window.height = std::max(window.height, 1);
@@ -77,7 +85,7 @@ DecodedImage PlanarPath::decode(AnyImageDecoder& decoder, Rect window) const {
   const CodedImage& image = *work_->image;
   return {.window = window,
           .pixels = {},
-          .planes = decoder.decode_planes(image.encoded, image.facts, window, image.entry_points)};
+          .planes = decoder.decode_planes(image.encoded, image.facts, window, image.entry_points, shrink_)};
 }
 
 void PlanarPath::geometry(MutableImageView out) {

@@ -17,6 +17,8 @@ class PlanarPath final : public PixelPath {
   void begin(const ImageWork& work) override;
   /// Whether the image that begin() was given has planes. If not, nothing else may be called.
   bool takes_it() const { return planes_.count > 0; }
+  /// Whether the two can go on from the same planes.
+  bool may_share_with(const PlanarPath& other) const { return shrink_ == other.shrink_; }
 
   Rect window() const override;
   std::uint64_t decode_memory(Rect window) const override;
@@ -49,6 +51,7 @@ class PlanarPath final : public PixelPath {
   StageScratch& scratch_;
   const ImageWork* work_ = nullptr;
   Turn turn_;
+  int shrink_ = 1;  // the image is decoded at this part of its size
   PlanarTaps taps_;
   Planes planes_;
 };

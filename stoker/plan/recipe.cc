@@ -171,8 +171,8 @@ Recipe& Recipe::set_decode_mode(std::string_view mode) {
   return *this;
 }
 
-Recipe& Recipe::decode(std::string_view mode, std::string_view orientation) {
-  return add({"decode", {{"mode", owned(mode)}, {"orientation", owned(orientation)}}});
+Recipe& Recipe::decode(std::string_view mode, std::string_view orientation, std::string_view scale) {
+  return add({"decode", {{"mode", owned(mode)}, {"orientation", owned(orientation)}, {"scale", owned(scale)}}});
 }
 
 Recipe& Recipe::resize(int short_side, std::string_view filter) {

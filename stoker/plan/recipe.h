@@ -91,7 +91,8 @@ class Recipe {
   Recipe& set_decode_mode(std::string_view mode);
 
   // The operators as a chain; what they mean stands in `stoker ops`.
-  Recipe& decode(std::string_view mode = "planar", std::string_view orientation = "ignore");
+  Recipe& decode(std::string_view mode = "planar", std::string_view orientation = "ignore",
+                 std::string_view scale = "full");
   Recipe& resize(int short_side, std::string_view filter = "bilinear");
   Recipe& resize(int height, int width, std::string_view filter = "bilinear");
   Recipe& crop(int x, int y, int width, int height);

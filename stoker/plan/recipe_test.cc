@@ -66,6 +66,14 @@ TEST(Recipe, KeepsDrawGroupsInItsTomlForm) {
   EXPECT_THAT(own.to_toml(), testing::Not(HasSubstr("draw_group"))) << "it says nothing new";
 }
 
+TEST(Recipe, IsWrittenWithoutLaterArgumentsThatAreTheDefault) {
+  EXPECT_THAT(small_chain().to_toml(), testing::Not(HasSubstr("full"))) << "states of older recipes stay valid";
+  const Recipe scaled = Recipe().decode("planar", "ignore", "auto").random_resized_crop(8);
+  EXPECT_THAT(scaled.to_toml(), HasSubstr("scale = \"auto\""));
+  EXPECT_EQ(Recipe::from_toml(scaled.to_toml()), scaled);
+  EXPECT_NE(scaled, small_chain());
+}
+
 TEST(Recipe, KeepsBatchRepeatsInItsTomlForm) {
   const Recipe once = small_chain(), repeated = small_chain().set_batch_repeats(4);
   EXPECT_EQ(once.batch_repeats(), 1);

@@ -256,10 +256,15 @@ std::string toml_text(const Value& value, int indent) {
   return list + fmt::format("{:{}}]", "", indent);
 }
 
-// With the end of its line.
+// With the end of its line. The call was checked, so that it has all arguments.
 std::string toml_text(const OperatorCall& call, int indent) {
+  const std::span<const ArgSpec> specs = find_operator(call.name).args;
   std::string text = fmt::format("{:{}}{{ op = \"{}\"", "", indent, call.name);
-  for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value, indent));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const auto& [name, value] = call.args[i];
+    if (specs[i].later && value == default_value(specs[i])) continue;
+    text += fmt::format(", {} = {}", name, toml_text(value, indent));
+  }
   return text + " },\n";
 }
 

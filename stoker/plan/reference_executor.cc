@@ -185,7 +185,7 @@ Finished run_faithful(const ImageProgram& program, Bytes encoded, const DecodeLi
 
 // Columns become rows.
 PlainPlane transposed(const PlainPlane& plane) {
-  PlainPlane result{plane.height, plane.width, plane.down, plane.across, {}};
+  PlainPlane result{plane.height, plane.width, plane.down, plane.across, {}, plane.smooth};
   for (int x = 0; x < plane.width; ++x) {
     for (int y = 0; y < plane.height; ++y) {
       result.samples.push_back(plane.samples[static_cast<std::size_t>(y) * static_cast<std::size_t>(plane.width) +
@@ -195,13 +195,14 @@ PlainPlane transposed(const PlainPlane& plane) {
   return result;
 }
 
-Finished run_planar(const ImageProgram& program, Bytes encoded, const std::vector<PlainPlane>& planes,
-                    const DecodeLimits& limits, const SeenImage& seen, const SampleDraw& draw) {
+Finished run_planar(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SeenImage& seen,
+                    const SampleDraw& draw) {
   const ImageFacts facts = AnyImageDecoder(limits).read_facts(encoded);
   const Turn turn = turn_of(program.decode.apply_orientation ? facts.orientation : Orientation{1});
   const WarpedSampling sampling = program.draw(seen, draw);
-  std::vector<PlainPlane> resized =
-      reference_planar_geometry(planes, sampling.map.stored(turn, facts.width, facts.height));
+  const SamplingMap map = sampling.map.stored(turn, facts.width, facts.height);
+  const std::vector<PlainPlane> planes = decode_plain_planes(encoded, limits, program.decode.scaled ? map.shrink() : 1);
+  std::vector<PlainPlane> resized = reference_planar_geometry(planes, map);
   if (turn.transpose) {
     for (PlainPlane& plane : resized) plane = transposed(plane);
   }
@@ -231,8 +232,7 @@ void erase(const ImageProgram& program, const SampleDraw& draw, Finished& finish
 Finished run_unerased(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SeenImage& seen,
                       const SampleDraw& draw) {
   if (program.decode.mode == DecodeMode::kPlanar) {
-    const std::vector<PlainPlane> planes = decode_plain_planes(encoded, limits);
-    if (!planes.empty()) return run_planar(program, encoded, planes, limits, seen, draw);
+    if (!decode_plain_planes(encoded, limits).empty()) return run_planar(program, encoded, limits, seen, draw);
   }
   return run_faithful(program, encoded, limits, seen, draw);
 }

@@ -63,13 +63,14 @@ Wide pixel_weight(const AxisMap& axis, const Place& place, Filter filter, int co
 }
 
 // Steps 2 to 4: one integer weight per sample of the plane.
-std::vector<int> weights_of(const AxisMap& axis, Filter filter, int factor, int samples, int bits, int column) {
+std::vector<int> weights_of(const AxisMap& axis, Filter filter, int factor, int samples, bool smooth, int bits,
+                            int column) {
   const Place place = place_of(axis);
   std::vector<Wide> v(static_cast<std::size_t>(samples));
   for (int x = 0; x < axis.clamp_end - axis.clamp_begin; ++x) {
     const Wide u = pixel_weight(axis, place, axis.resampled ? filter : Filter::kBilinear, column, x);
     const int pixel = axis.clamp_begin + x, sample = pixel / factor;
-    if (factor == 2) {
+    if (factor == 2 && smooth) {
       int neighbour = pixel % 2 == 1 ? sample + 1 : sample - 1;
       if (neighbour < 0) neighbour = 0;
       if (neighbour > samples - 1) neighbour = samples - 1;
@@ -140,11 +141,12 @@ PlainPlane resampled(const PlainPlane& plane, const std::vector<std::vector<int>
   return result;
 }
 
-std::vector<std::vector<int>> weights_of_axis(const AxisMap& axis, Filter filter, int factor, int samples, int bits) {
+std::vector<std::vector<int>> weights_of_axis(const AxisMap& axis, Filter filter, int factor, int samples, bool smooth,
+                                              int bits) {
   std::vector<std::vector<int>> all;
   for (int output = 0; output < axis.length; ++output) {
     const int column = column_of(axis, output);
-    all.push_back(column < 0 ? std::vector<int>() : weights_of(axis, filter, factor, samples, bits, column));
+    all.push_back(column < 0 ? std::vector<int>() : weights_of(axis, filter, factor, samples, smooth, bits, column));
   }
   return all;
 }
@@ -162,8 +164,8 @@ std::vector<PlainPlane> reference_planar_geometry(const std::vector<PlainPlane>&
   }
   for (std::size_t i = 0; i < source.size(); ++i) {
     const PlainPlane& plane = source[i];
-    result.push_back(resampled(plane, weights_of_axis(map.x, map.filter, plane.across, plane.width, bits),
-                               weights_of_axis(map.y, map.filter, plane.down, plane.height, bits), cubic,
+    result.push_back(resampled(plane, weights_of_axis(map.x, map.filter, plane.across, plane.width, plane.smooth, bits),
+                               weights_of_axis(map.y, map.filter, plane.down, plane.height, plane.smooth, bits), cubic,
                                fill_of(map, i)));
   }
   return result;

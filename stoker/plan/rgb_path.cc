@@ -29,9 +29,13 @@ Rect RgbPath::window() const {
   return stored_window(upright_window(), facts.width, facts.height, work_->orientation);
 }
 
-std::uint64_t RgbPath::decode_memory(Rect window) const { return decode_rgb_memory(work_->image->facts, window); }
+std::uint64_t RgbPath::decode_memory(Rect window) const {
+  return decode_rgb_memory(work_->image->facts, work_->image->encoded.size(), window);
+}
 
-std::int64_t RgbPath::decode_work(Rect window) const { return decode_rgb_work(work_->image->facts, window); }
+std::int64_t RgbPath::decode_work(Rect window) const {
+  return decode_rgb_work(work_->image->facts, window, !work_->image->entry_points.empty());
+}
 
 StageTensor RgbPath::decoded() const {
   const Rect window = upright_window();
@@ -61,8 +65,10 @@ MutableImageView RgbPath::resized_view(std::uint8_t* memory) const {
 }
 
 DecodedImage RgbPath::decode(AnyImageDecoder& decoder, Rect window) const {
-  return {
-      .window = window, .pixels = decoder.decode_rgb(work_->image->encoded, work_->image->facts, window), .planes = {}};
+  const CodedImage& image = *work_->image;
+  return {.window = window,
+          .pixels = decoder.decode_rgb(image.encoded, image.facts, window, image.entry_points),
+          .planes = {}};
 }
 
 void RgbPath::use(const DecodedImage& decoded) { decoded_ = decoded; }

@@ -97,6 +97,28 @@ TEST(SampleImages, OnlyWhatIsDecodedAlikeIsShared) {
   EXPECT_EQ(groups_of(recipe, noisy_png(90, 60, 1)), (Groups{{0, 2, 3, 4}})) << "there are no planes";
 }
 
+TEST(SampleImages, ViewsShareADecodeOfOneSize) {
+  Recipe recipe;
+  const auto add = [&](const char* name, int height, int width, const char* scale) {
+    recipe.view(name, "image").decode("planar", "ignore", scale).resize(height, width);
+  };
+  add("image", 60, 80, "auto");
+  add("label_size", 30, 40, "auto");
+  add("eighth", 45, 40, "auto");
+  add("full", 60, 80, "full");
+  add("larger", 960, 1280, "auto");
+  const Encoded encoded = photograph();
+  EXPECT_EQ(groups_of(recipe, encoded), (Groups{{0, 2, 3}, {4, 5}}));
+  Recipe quarter = Recipe().decode("planar", "ignore", "auto").resize(60, 160);
+  const Plan plan(quarter);
+  SampleImages images(plan);
+  const Bytes fields[] = {encoded};
+  images.begin({.fields = fields});
+  const SharedDecode& decode = images.decodes().front();
+  EXPECT_EQ(decode.window, (Rect{0, 0, kWidth, kHeight})) << "which counts pixels of the image";
+  EXPECT_EQ(decode.paths.front()->decoded_bytes(decode.paths), 3u * 160 * 120) << "chroma is no coarser then";
+}
+
 TEST(SampleImages, FieldsAreDecodedApart) {
   Recipe recipe;
   add_crop(recipe, "image", {0, 0, 20, 20});
@@ -159,7 +181,8 @@ TEST(SampleImages, TheGateIsAskedOnceForTheLargestDecode) {
   const Encoded encoded = photograph();
   const Bytes fields[] = {encoded};
   run_one(executor, {.fields = fields});
-  EXPECT_THAT(gate.asked, ElementsAre(decode_rgb_memory(AnyImageDecoder().read_facts(encoded), {0, 0, 500, 400})));
+  EXPECT_THAT(gate.asked,
+              ElementsAre(decode_rgb_memory(AnyImageDecoder().read_facts(encoded), encoded.size(), {0, 0, 500, 400})));
 }
 
 }  // namespace

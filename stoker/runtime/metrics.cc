@@ -22,8 +22,8 @@ constexpr auto kTable = [] {
       {"function_inside_ns", kCounter, "of that, the time in the functions themselves"},
       {"memory_wait_ns", kCounter, "worker time spent waiting for decoding memory"},
       {"jpeg_fallbacks", kCounter,
-       "images of planar recipes that libjpeg decoded, not Stoker's own JPEG decoder; an image counts as often as it "
-       "is decoded, which is once for views that share it"},
+       "JPEGs that libjpeg decoded, not Stoker's own JPEG decoder; an image counts as often as it is decoded, which is "
+       "once for views that share it"},
       {"entry_points_used", kCounter, "images of which only the needed part was decoded, by an index's entry points"},
       {"nvjpeg_images", kCounter, "images that nvJPEG decoded"},
       {"cache_hits", kCounter, "samples whose bytes were in the cache"},

@@ -23,6 +23,7 @@ struct Plane {
   int x = 0, y = 0, width = 0, height = 0;  // the part that is held
   int whole_width = 0, whole_height = 0;    // of the component: those of the image over `across` and `down`, rounded up
   int across = 1, down = 1;
+  bool smooth = true;  // where samples stand for two pixels, what lies between their centres is interpolated
 
   /// One of an image of this size, without samples.
   static Plane of(int image_width, int image_height, int across, int down) {
@@ -42,5 +43,21 @@ struct Planes {
   int count = 0;                 // 1: grey; 3: Y, Cb, Cr as JFIF defines them
   std::array<Plane, 3> plane{};  // 128 means no difference
 };
+
+/// Those of an image of this size when it is decoded at 1 / `shrink` of it, in whole blocks of 8 / `shrink` samples a
+/// side: 1, 2, 4 or 8. As libjpeg does, a component that is coarser than the image both ways is shrunk less, by
+/// blocks of up to 8 samples, so that it need not be enlarged again. None is smooth.
+inline Planes shrunk(const Planes& planes, int image_width, int image_height, int shrink) {
+  Planes result = planes;
+  for (int i = 0; shrink > 1 && i < planes.count; ++i) {
+    const Plane& plane = planes.plane[static_cast<std::size_t>(i)];
+    int less = 1;
+    while (less < shrink && plane.across % (2 * less) == 0 && plane.down % (2 * less) == 0) less *= 2;
+    Plane& made = result.plane[static_cast<std::size_t>(i)];
+    made = Plane::of(image_width, image_height, plane.across * shrink / less, plane.down * shrink / less);
+    made.smooth = false;
+  }
+  return result;
+}
 
 }  // namespace stoker

@@ -38,7 +38,7 @@ inline std::string planes_difference(const Planes& got, const Planes& want) {
 
 /// Whether a component holds what interpolation at the window's pixels reads.
 inline bool covers(const Plane& plane, Rect window) {
-  const int beside_x = plane.across == 2 ? 1 : 0, beside_y = plane.down == 2 ? 1 : 0;
+  const int beside_x = plane.smooth && plane.across == 2 ? 1 : 0, beside_y = plane.smooth && plane.down == 2 ? 1 : 0;
   const int left = std::max(0, window.x / plane.across - beside_x), top = std::max(0, window.y / plane.down - beside_y);
   const int right = std::min(plane.whole_width, (window.x + window.width - 1) / plane.across + beside_x + 1);
   const int bottom = std::min(plane.whole_height, (window.y + window.height - 1) / plane.down + beside_y + 1);

@@ -73,7 +73,7 @@ ImageFacts AvifDecoder::read_facts(Bytes encoded) {
           .orientation = orientation_of(image)};
 }
 
-ImageView AvifDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView AvifDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const std::int64_t count = std::int64_t{facts.width} * facts.height;
   AvifReader reader(encoded,
                     static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 1, AVIF_DEFAULT_IMAGE_SIZE_LIMIT)));

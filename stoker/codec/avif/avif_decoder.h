@@ -12,7 +12,7 @@ class AvifDecoder final : public ImageDecoder {
   /// Rotation and mirroring are the orientation; a clean aperture is ignored, as in Pillow.
   ImageFacts read_facts(Bytes encoded) override;
   /// 8 bits, as libavif converts; alpha is dropped, after colours that are multiplied by it were divided.
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
 
  private:
   Scratch pixels_;

@@ -85,7 +85,8 @@ DeviceJpegImage describe_for_device(const JpegWindow& window, const std::uint64_
         .row_stride = static_cast<std::int32_t>(window.planes.plane[static_cast<std::size_t>(c)].row_stride),
         .first = image.block_count,
         .across = static_cast<std::int8_t>(component.across),
-        .down = static_cast<std::int8_t>(component.down)};
+        .down = static_cast<std::int8_t>(component.down),
+        .side = static_cast<std::int8_t>(window.side[static_cast<std::size_t>(c)])};
     image.block_count += static_cast<std::int32_t>(block_count(window, component));
   }
 

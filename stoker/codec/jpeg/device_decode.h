@@ -38,6 +38,7 @@ struct DeviceJpegImage {
     std::int32_t row_stride;
     std::int32_t first;        // of the image's blocks, row by row
     std::int8_t across, down;  // blocks in an MCU
+    std::int8_t side;          // samples of a block: 8, 4, 2 or 1
   };
   std::uint64_t data, segments, tables;    // places
   std::uint64_t coefficients;              // the place in scratch memory: 64 of a block, in coded order
@@ -268,6 +269,7 @@ struct DeviceJpegTransformKernel {
     // Rows of a block lie together; blocks lie so far apart that columns of several are in different banks.
     alignas(16) std::int16_t value[kBlocks][64 + 8];
     bool beyond_first_row[kBlocks][8];  // of the coefficients that a thread has seen, one is not 0
+    std::int32_t exact[kBlocks][2];     // InverseTransform::reduced_column
   };
 
   static int blocks(const DeviceJpegImage& image) { return (image.block_count + kBlocks - 1) / kBlocks; }
@@ -283,43 +285,54 @@ struct DeviceJpegTransformKernel {
     bool(&beyond)[8] = shared.beyond_first_row[of_block];
     int c = 0;
     while (c + 1 < image.component_count && jpeg_block >= image.component[c + 1].first) ++c;
+    const DeviceJpegImage::Component& component = image.component[c];
     if (kPhase == 0) {
       const auto& tables = *reinterpret_cast<const DeviceJpegTables*>(args.memory + image.tables);
       beyond[lane] = dequantize(args.scratch + image.coefficients + (std::int64_t{jpeg_block} * 64 + lane * 8) * 2,
-                                tables.quantization[c] + lane * 8, tables.zigzag + lane * 8, values);
+                                tables.quantization[c] + lane * 8, tables.zigzag + lane * 8, component.side, values);
     } else if (kPhase == 1) {
       bool first_row_only = true;
       for (const bool any : beyond) first_row_only = first_row_only && !any;
       std::int16_t column[8];
       for (int i = 0; i < 8; ++i) column[i] = values[8 * i + lane];
-      InverseTransform::column(column, 1, first_row_only);
+      if (component.side == 8) {
+        InverseTransform::column(column, 1, first_row_only);
+      } else {
+        InverseTransform::reduced_column(column, 1, component.side, first_row_only,
+                                         lane == 0 ? shared.exact[of_block] : nullptr);
+      }
       for (int i = 0; i < 8; ++i) values[8 * i + lane] = column[i];
     } else {
-      const DeviceJpegImage::Component& component = image.component[c];
+      if (lane >= component.side) return;
       const int across = image.columns * component.across, at = jpeg_block - component.first;
       std::uint8_t* const to = args.scratch + component.samples +
-                               std::int64_t{at / across * 8 + lane} * component.row_stride +
-                               std::int64_t{at % across} * 8;
+                               std::int64_t{at / across * component.side + lane} * component.row_stride +
+                               std::int64_t{at % across} * component.side;
       std::int16_t row[8];
       for (int i = 0; i < 8; ++i) row[i] = values[8 * lane + i];
       alignas(8) std::uint8_t samples[8];
-      InverseTransform::row(row, samples);
-      memcpy(__builtin_assume_aligned(to, sizeof(samples)), samples, sizeof(samples));
+      if (component.side == 8) {
+        InverseTransform::row(row, samples);
+        memcpy(__builtin_assume_aligned(to, sizeof(samples)), samples, sizeof(samples));
+      } else {
+        InverseTransform::reduced_row(row, component.side, shared.exact[of_block][lane % 2], samples);
+        for (int i = 0; i < component.side; ++i) to[i] = samples[i];
+      }
     }
   }
 
  private:
   /// Eight coefficients in coded order, to their places in a block. Whether one that is not 0 lies beyond its first
-  /// row.
+  /// row, in rows that have a part in blocks of `side` samples.
   STOKER_HOST_DEVICE static bool dequantize(const std::uint8_t* from, const std::int16_t* quantization,
-                                            const std::uint8_t* zigzag, std::int16_t* values) {
+                                            const std::uint8_t* zigzag, int side, std::int16_t* values) {
     alignas(16) std::int16_t coefficient[8];
     memcpy(coefficient, __builtin_assume_aligned(from, sizeof(coefficient)), sizeof(coefficient));
     bool any = false;
     for (int i = 0; i < 8; ++i) {
       const int place = zigzag[i] & 63;
       values[place] = InverseTransform::wrapped(coefficient[i] * quantization[i]);
-      any = any || (coefficient[i] != 0 && place >= 8);
+      any = any || (coefficient[i] != 0 && place >= 8 && (side == 8 || place / 8 != 4));
     }
     return any;
   }

@@ -21,18 +21,19 @@ using File = std::vector<std::uint8_t>;
 // What one launch decodes, and what the CPU makes of the same.
 class Launch {
  public:
-  /// By default all of the image.
+  /// By default all of the image; in turn at each of the sizes at which it may be decoded.
   void add(const File& file, const std::string& name, std::optional<Rect> window = {}) {
+    const int shrink = 1 << images_.size() % 4;
     const std::optional<JpegHeader> header = parse_jpeg_header(file);
     ASSERT_TRUE(header) << name;
     EntryPoints points;
     ASSERT_TRUE(decoder_.find_entry_points(file, *header, points)) << name;
     const Rect shown = window.value_or(Rect{0, 0, header->width, header->height});
-    const std::optional<Planes> want = decoder_.decode(file, *header, shown, &points);
+    const std::optional<Planes> want = decoder_.decode(file, *header, shown, &points, shrink);
     ASSERT_TRUE(want) << name;
     Image& image = images_.emplace_back();
-    image.name = fmt::format("{} {} x {} at ({}, {}) {} x {}", name, header->width, header->height, shown.x, shown.y,
-                             shown.width, shown.height);
+    image.name = fmt::format("{} {} x {} at ({}, {}) {} x {}, shrunk by {}", name, header->width, header->height,
+                             shown.x, shown.y, shown.width, shown.height, shrink);
     image.want = *want;
     for (std::size_t c = 0; c < static_cast<std::size_t>(want->count); ++c) {
       Plane& plane = image.want.plane[c];
@@ -40,7 +41,7 @@ class Launch {
       image.samples[c].assign(plane.samples, plane.samples + bytes);
       plane.samples = image.samples[c].data();
     }
-    const std::optional<JpegWindow> found = decoder_.find_window(file, *header, shown, points);
+    const std::optional<JpegWindow> found = decoder_.find_window(file, *header, shown, points, shrink);
     ASSERT_TRUE(found) << image.name;
     using enum FencedBytes::Fence;
     on_device_.add(*found, images_.size() % 2 ? kAfter : kBefore);

@@ -76,8 +76,8 @@ class FencedJpegs {
     bool kept = true;
     for (int c = 0; c < jpeg.component_count; ++c) {
       const DeviceJpegImage::Component& component = jpeg.component[c];
-      const auto width = static_cast<std::size_t>(8 * component.across * jpeg.columns);
-      const auto height = static_cast<std::size_t>(8 * component.down * jpeg.rows);
+      const auto width = static_cast<std::size_t>(component.side * component.across * jpeg.columns);
+      const auto height = static_cast<std::size_t>(component.side * component.down * jpeg.rows);
       const auto stride = static_cast<std::size_t>(component.row_stride);
       const MutableBytes all = samples(image, c);
       for (std::size_t at = 0; at < all.size(); ++at) {

@@ -20,12 +20,12 @@
 #include <memory>
 
 #include "stoker/base/fenced_bytes_testing.h"
-#include "stoker/base/isa_testing.h"
 #include "stoker/base/noise_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
+#include "stoker/codec/jpeg/segment_ways_testing.h"
 #include "stoker/tensor/planes_testing.h"
 
 namespace stoker {
@@ -101,12 +101,12 @@ bool equal(const EntryPoints& a, const EntryPoints& b) {
                     [](const EntryPoint& x, const EntryPoint& y) { return x.bit == y.bit && x.dc == y.dc; });
 }
 
-class LyingEntryPointsOn : public EachIsa {
+class LyingEntryPointsOn : public EachSegmentWay {
  protected:
   const std::vector<Subject> subjects_ = subjects();
   JpegPlaneDecoder decoder_;
 };
-INSTANTIATE_TEST_SUITE_P(Isa, LyingEntryPointsOn, testing::ValuesIn(kIsaNames), isa_name);
+INSTANTIATE_TEST_SUITE_P(Isa, LyingEntryPointsOn, testing::ValuesIn(kSegmentWays), way_name);
 
 TEST_P(LyingEntryPointsOn, NeverShowAWrongImage) {
   int refused = 0;

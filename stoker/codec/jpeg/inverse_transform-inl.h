@@ -1,5 +1,6 @@
 // libjpeg's accurate integer inverse DCT ("islow"), bit for bit, of four neighbouring blocks: the 16-bit arithmetic of
-// its SIMD versions, also where damaged data make that overflow.
+// its SIMD versions, also where damaged data make that overflow. And its reduced forms, which make 4 x 4, 2 x 2 or 1
+// sample of a block.
 //
 // A vector holds one row of as many blocks as it has 128-bit lanes. The columns' pass works on rows as they are; the
 // rows' pass on their transpose.
@@ -27,11 +28,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_EMU128
 
-HWY_NOINLINE void transform_group(std::int16_t* group, const std::int16_t* quantization, std::uint8_t* out,
+HWY_NOINLINE void transform_group(std::int16_t* group, const std::int16_t* quantization, int side, std::uint8_t* out,
                                   std::ptrdiff_t stride) {
   constexpr int kRow = 8 * kGroupBlocks;
   for (int block = 0; block < kGroupBlocks; ++block) {
-    InverseTransform::block(group + 8 * block, kRow, quantization, out + 8 * block, stride);
+    const std::int16_t* const coefficients = group + 8 * block;
+    if (side == 8) {
+      InverseTransform::block(coefficients, kRow, quantization, out + 8 * block, stride);
+    } else {
+      InverseTransform::reduced_block(coefficients, kRow, quantization, side, out + side * block, stride);
+    }
   }
   std::memset(group, 0, kGroupCoefficients * sizeof(*group));
 }
@@ -247,12 +253,140 @@ HWY_INLINE void transform_blocks(std::int16_t* HWY_RESTRICT coefficients, const 
   store(hn::InterleaveUpper(d8, n1, n3), 6);
 }
 
-/// All four blocks of a group, to 8 rows of 32 samples. The group is cleared.
-HWY_NOINLINE void transform_group(std::int16_t* group, const std::int16_t* quantization, std::uint8_t* out,
+// The blocks of a vector by the plain transform, where the first row is too large for 16 bits.
+HWY_NOINLINE void reduce_with_overflow(const std::int16_t* coefficients, const std::int16_t* quantization, int side,
+                                       std::uint8_t* out, std::ptrdiff_t stride) {
+  constexpr int kBlocks = static_cast<int>(hn::MaxLanes(CoefficientTag())) / 8;
+  for (int block = 0; block < kBlocks; ++block) {
+    InverseTransform::reduced_block(coefficients + 8 * block, 8 * kGroupBlocks, quantization, side, out + side * block,
+                                    stride);
+  }
+}
+
+template <int kShift>
+HWY_INLINE Coefficients narrowed(WideSums sums) {
+  return pack_words(hn::ShiftRight<kShift>(sums.low), hn::ShiftRight<kShift>(sums.high));
+}
+
+// Eight rows, of which the fifth has no part in it, become four.
+template <int kShift>
+HWY_INLINE void reduce_rows_to_4(const Coefficients (&v)[8], Coefficients (&out)[4]) {
+  constexpr int kHalf = 1 << (kShift - 1), kFactor = 1 << (kShift / 2);  // which 16 bits hold
+  const WideSums even0 =
+      InterleavedRows(v[0], hn::Set(CoefficientTag(), kHalf / kFactor)).rotated(1 << (kConstantBits + 1), kFactor);
+  const WideSums even2 = InterleavedRows(v[2], v[6]).rotated(15137, -6270);
+  const InterleavedRows odd13(v[1], v[3]), odd57(v[5], v[7]);
+  const WideSums odd0 = odd13.rotated(20995, 7373) + odd57.rotated(-4926, -4176);
+  const WideSums odd1 = odd13.rotated(8697, -17799) + odd57.rotated(11893, -1730);
+  const WideSums first = even0 + even2, second = even0 - even2;
+  out[0] = narrowed<kShift>(first + odd0);
+  out[1] = narrowed<kShift>(second + odd1);
+  out[2] = narrowed<kShift>(second - odd1);
+  out[3] = narrowed<kShift>(first - odd0);
+}
+
+// Of each 128 bits: `kSide` rows of as many samples, one block after another.
+template <int kSide>
+HWY_INLINE void store_reduced(hn::Vec<hn::RepartitionToNarrow<CoefficientTag>> rows, std::uint8_t* out,
+                              std::ptrdiff_t stride) {
+  const hn::RebindToUnsigned<hn::RepartitionToNarrow<CoefficientTag>> du8;
+  constexpr int kBlocks = static_cast<int>(hn::MaxLanes(CoefficientTag())) / 8;
+  alignas(64) std::uint8_t samples[16 * kBlocks];
+  hn::Store(hn::Xor(hn::BitCast(du8, rows), hn::Set(du8, 0x80)), du8, samples);
+  for (int row = 0; row < kSide; ++row) {
+    for (int block = 0; block < kBlocks; ++block) {
+      std::memcpy(out + row * stride + block * kSide, samples + 16 * block + row * kSide, kSide);
+    }
+  }
+}
+
+// Of dequantized rows, in which nothing overflows.
+HWY_INLINE void reduce_to_4(const Coefficients (&v)[8], std::uint8_t* out, std::ptrdiff_t stride) {
+  const CoefficientTag d16;
+  const SumTag d32;
+  Coefficients rows[4], columns[4];
+  reduce_rows_to_4<kConstantBits - kFirstPassBits + 1>(v, rows);
+  Coefficients turned[8] = {rows[0],       rows[1],       rows[2],       rows[3],
+                            hn::Zero(d16), hn::Zero(d16), hn::Zero(d16), hn::Zero(d16)};
+  transpose(turned);
+  reduce_rows_to_4<kConstantBits + kFirstPassBits + 4>(turned, columns);
+  const auto left = hn::BitCast(d32, hn::InterleaveLower(d16, columns[0], columns[1]));
+  const auto right = hn::BitCast(d32, hn::InterleaveLower(d16, columns[2], columns[3]));
+  store_reduced<4>(pack_bytes_signed(hn::BitCast(d16, hn::InterleaveLower(d32, left, right)),
+                                     hn::BitCast(d16, hn::InterleaveUpper(d32, left, right))),
+                   out, stride);
+}
+
+HWY_INLINE void reduce_to_2(const Coefficients (&v)[8], std::uint8_t* out, std::ptrdiff_t stride) {
+  const CoefficientTag d16;
+  const SumTag d32;
+  constexpr int kFirst = kConstantBits - kFirstPassBits + 2, kSecond = kConstantBits + kFirstPassBits + 5;
+  const WideSums odd =
+      InterleavedRows(v[1], v[3]).rotated(29692, -10426) + InterleavedRows(v[5], v[7]).rotated(6967, -5906);
+  const InterleavedRows twice(v[0], v[0]);
+  const auto half = hn::Set(d32, 1 << (kFirst - 1));
+  const WideSums even = twice.rotated(1 << (kConstantBits + 1), 1 << (kConstantBits + 1)) + WideSums{half, half};
+  const WideSums first = even + odd, second = even - odd;
+  const auto low0 = hn::ShiftRight<kFirst>(first.low), low1 = hn::ShiftRight<kFirst>(second.low);
+  const auto row0 = pack_words(low0, hn::ShiftRight<kFirst>(first.high));
+  const auto row1 = pack_words(low1, hn::ShiftRight<kFirst>(second.high));
+  // Each row's odd columns are added up, those of both rows beside each other.
+  alignas(16) static constexpr std::int16_t kOdd[8] = {0, 29692, 0, -10426, 0, 6967, 0, -5906};
+  const auto factors = hn::LoadDup128(d16, kOdd);
+  const auto dots0 = dot_pairs(row0, factors), dots1 = dot_pairs(row1, factors);
+  const auto pairs = hn::Add(hn::InterleaveLower(d32, dots0, dots1), hn::InterleaveUpper(d32, dots0, dots1));
+  const auto across = hn::Add(pairs, hn::Shuffle1032(pairs));
+  const auto start =
+      hn::Add(hn::ShiftLeft<kConstantBits + 2>(hn::InterleaveLower(d32, low0, low1)), hn::Set(d32, 1 << (kSecond - 1)));
+  const auto left = hn::ShiftRight<kSecond>(hn::Add(start, across));
+  const auto right = hn::ShiftRight<kSecond>(hn::Sub(start, across));
+  const auto samples = hn::InterleaveLower(d32, left, right);
+  const auto words = pack_words(samples, samples);
+  store_reduced<2>(pack_bytes_signed(words, words), out, stride);
+}
+
+// As transform_blocks(), to `kSide` rows of as many samples a block: 4 or 2.
+template <int kSide>
+HWY_INLINE void reduce_blocks(std::int16_t* HWY_RESTRICT coefficients, const std::int16_t* HWY_RESTRICT quantization,
+                              std::uint8_t* HWY_RESTRICT out, std::ptrdiff_t stride) {
+  constexpr int kRow = 8 * kGroupBlocks;
+  const CoefficientTag d16;
+  Coefficients v[8];
+  for (int row = 0; row < 8; ++row) {
+    v[row] = hn::Mul(hn::Load(d16, coefficients + row * kRow), hn::LoadDup128(d16, quantization + 8 * row));
+  }
+  // Only of 4 x 4 samples there is a shortcut for blocks of one row, which may overflow.
+  const auto large = hn::Or(hn::Gt(hn::Abs(v[0]), hn::Set(d16, 8191)), hn::Eq(v[0], hn::Set(d16, -32768)));
+  if (kSide == 4 && !hn::AllFalse(d16, large)) [[unlikely]] {
+    reduce_with_overflow(coefficients, quantization, kSide, out, stride);
+  } else if constexpr (kSide == 4) {
+    reduce_to_4(v, out, stride);
+  } else {
+    reduce_to_2(v, out, stride);
+  }
+  const auto zero = hn::Zero(d16);
+  for (int row = 0; row < 8; ++row) hn::Store(zero, d16, coefficients + row * kRow);
+}
+
+/// All four blocks of a group, to `side` rows of as many samples each: 8, 4, 2 or 1. The group is cleared.
+HWY_NOINLINE void transform_group(std::int16_t* group, const std::int16_t* quantization, int side, std::uint8_t* out,
                                   std::ptrdiff_t stride) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(CoefficientTag()));
+  if (side == 1) {
+    for (int block = 0; block < kGroupBlocks; ++block) {
+      out[block] = InverseTransform::only_sample(InverseTransform::wrapped(group[8 * block] * quantization[0]));
+    }
+    const CoefficientTag d16;
+    const auto zero = hn::Zero(d16);
+    for (int place = 0; place < kGroupCoefficients; place += kLanes) hn::Store(zero, d16, group + place);
+    return;
+  }
   for (int lane = 0; lane < 8 * kGroupBlocks; lane += kLanes) {
-    transform_blocks(group + lane, quantization, out + lane, stride);
+    switch (side) {
+      case 8: transform_blocks(group + lane, quantization, out + lane, stride); break;
+      case 4: reduce_blocks<4>(group + lane, quantization, out + lane / 2, stride); break;
+      default: reduce_blocks<2>(group + lane, quantization, out + lane / 4, stride);
+    }
   }
 }
 

@@ -47,11 +47,14 @@ class InverseTransformOn : public EachIsa {
     const std::optional<JpegHeader> header = parse_jpeg_header(encoded);
     ASSERT_TRUE(header) << what;
     const Rect whole{0, 0, header->width, header->height};
-    const std::optional<Planes> planes = decoder_.decode(encoded, *header, whole);
-    ASSERT_TRUE(planes) << what;
     std::vector<std::uint8_t> entry_points;
     ASSERT_TRUE(library_.decodes_cleanly(encoded, header->facts(), entry_points)) << what;
-    ASSERT_EQ(planes_difference(*planes, library_.decode_planes(encoded, header->facts(), whole)), "") << what;
+    for (const int shrink : {1, 2, 4, 8}) {
+      const std::optional<Planes> planes = decoder_.decode(encoded, *header, whole, nullptr, shrink);
+      ASSERT_TRUE(planes) << what;
+      const Planes want = library_.decode_planes(encoded, header->facts(), whole, {}, shrink);
+      ASSERT_EQ(planes_difference(*planes, want), "") << what << ", shrunk by " << shrink;
+    }
   }
 
   JpegPlaneDecoder decoder_;

@@ -24,7 +24,14 @@ ImageFacts JpegDecoder::read_facts(Bytes encoded) {
   return libjpeg_->read_facts(encoded);
 }
 
-ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+  const std::optional<JpegHeader> header = own_header(encoded);
+  if (header && makes_rgb_of(header->plane_sizes())) {
+    if (const std::optional<Planes> planes = decode_own(encoded, facts, *header, window, entry_points, 1)) {
+      return rgb_.convert(*planes, window);
+    }
+  }
+  ++decodes_.by_library;
   return libjpeg_->decode_rgb(encoded, facts, window);
 }
 
@@ -42,23 +49,28 @@ Planes JpegDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
   return libjpeg_->plane_sizes(encoded, facts);
 }
 
-Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points, int shrink) {
   if (const std::optional<JpegHeader> header = own_header(encoded)) {
-    check_decode_request(facts, header->width, header->height, window);
-    if (unpack(entry_points, encoded, *header)) {
-      if (const std::optional<Planes> planes = own_.decode(encoded, *header, window, &points_)) {
-        ++decodes_.own;
-        ++decodes_.by_entry_points;
-        return *planes;
-      }
-    }
-    if (const std::optional<Planes> planes = own_.decode(encoded, *header, window)) {
-      ++decodes_.own;
+    if (const std::optional<Planes> planes = decode_own(encoded, facts, *header, window, entry_points, shrink))
       return *planes;
-    }
   }
   ++decodes_.by_library;
-  return libjpeg_->decode_planes(encoded, facts, window);
+  return libjpeg_->decode_planes(encoded, facts, window, {}, shrink);
+}
+
+// Nothing if libjpeg has the say.
+std::optional<Planes> JpegDecoder::decode_own(Bytes encoded, const ImageFacts& facts, const JpegHeader& header,
+                                              Rect window, Bytes entry_points, int shrink) {
+  check_decode_request(facts, header.width, header.height, window);
+  std::optional<Planes> planes;
+  if (unpack(entry_points, encoded, header)) planes = own_.decode(encoded, header, window, &points_, shrink);
+  if (planes) {
+    ++decodes_.by_entry_points;
+  } else {
+    planes = own_.decode(encoded, header, window, nullptr, shrink);
+  }
+  if (planes) ++decodes_.own;
+  return planes;
 }
 
 bool JpegDecoder::is_surely_good(Bytes encoded) {
@@ -71,12 +83,13 @@ bool JpegDecoder::unpack(Bytes entry_points, Bytes encoded, const JpegHeader& he
   return !entry_points.empty() && unpack_entry_points(entry_points, encoded.size(), entry_point_count(header), points_);
 }
 
-const JpegWindow* JpegDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+const JpegWindow* JpegDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points,
+                                           int shrink) {
   if (entry_points.empty()) return nullptr;
   header_ = own_header(encoded);
   if (!header_ || !unpack(entry_points, encoded, *header_)) return nullptr;
   check_decode_request(facts, header_->width, header_->height, window);
-  window_ = own_.find_window(encoded, *header_, window, points_);
+  window_ = own_.find_window(encoded, *header_, window, points_, shrink);
   return window_ ? &*window_ : nullptr;
 }
 

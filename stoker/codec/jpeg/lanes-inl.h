@@ -1,11 +1,12 @@
-// Decoding segments in the lanes of AVX-512 registers: 32 bit streams at once, two groups of 16 that hide each other's
-// gathers. Needs VBMI and VBMI2.
+// Decoding segments in the lanes of vector registers: a bit stream in each, two groups of lanes that hide each other's
+// gathers. The registers are those of lanes_avx512-inl.h or lanes_avx2-inl.h.
 //
 // Each lane follows its own segment; a lane whose segment ends takes the next. Every step decodes one symbol in each
 // lane of a group: a look-up for all, the value by a shift and an addition, the position as in huffman_tables.h. Two
-// symbols are served by each load of 64 bits. What is decoded, value and position, is stored as one row for 16 lanes;
-// after 16 rows a transpose turns these into a run of 16 entries in each lane's log. When a segment ends its log is
-// drained into the coefficient buffer, a few entries after every step, so that this work fills the gaps of the other.
+// symbols are served by each load of 64 bits. What is decoded, value and position, is stored as one row; after as many
+// rows as there are lanes a transpose turns these into a run of entries in each lane's log. When a segment ends its log
+// is drained into the coefficient buffer, a few entries after every step, so that this work fills the gaps of the
+// other.
 #if defined(STOKER_CODEC_JPEG_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_CODEC_JPEG_LANES_INL_H_
 #undef STOKER_CODEC_JPEG_LANES_INL_H_
@@ -20,74 +21,32 @@
 #include "stoker/codec/jpeg/segment_output-inl.h"
 #include "stoker/codec/jpeg/streams-inl.h"
 
+#undef STOKER_JPEG_LANES
+#define STOKER_JPEG_LANES (HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2)
+
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
 namespace HWY_NAMESPACE {
-#if HWY_TARGET == HWY_AVX3_DL
+#if STOKER_JPEG_LANES
 
-using Lanes = __m512i;  // 16 numbers of 32 bits
-
-// A group's streams while they are in registers.
-struct LaneRegisters {
-  Lanes bit, position, table, overrun;
-  Lanes high, low;  // the 64 bits that were loaded, as two numbers
-  Lanes shift;      // of which so many are used up
-  __mmask16 active;
-};
-
-// Rows to columns of 16 x 16 numbers, written to sixteen places.
-HWY_INLINE void scatter_transposed(const std::uint32_t (&rows)[16][16], std::uint32_t* (&to)[16]) {
-  Lanes r[16], a[16];
-  for (int i = 0; i < 16; ++i) r[i] = _mm512_load_si512(rows[i]);
-  for (int i = 0; i < 16; i += 2) {
-    a[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-    a[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-  }
-  for (int i = 0; i < 16; i += 4) {
-    r[i] = _mm512_unpacklo_epi64(a[i], a[i + 2]);
-    r[i + 1] = _mm512_unpackhi_epi64(a[i], a[i + 2]);
-    r[i + 2] = _mm512_unpacklo_epi64(a[i + 1], a[i + 3]);
-    r[i + 3] = _mm512_unpackhi_epi64(a[i + 1], a[i + 3]);
-  }
-  for (int half = 0; half < 16; half += 8) {
-    for (int i = 0; i < 4; ++i) {
-      a[half + i] = _mm512_shuffle_i32x4(r[half + i], r[half + i + 4], 0x88);
-      a[half + i + 4] = _mm512_shuffle_i32x4(r[half + i], r[half + i + 4], 0xDD);
-    }
-  }
-  for (int i = 0; i < 8; ++i) {
-    r[i] = _mm512_shuffle_i32x4(a[i], a[i + 8], 0x88);
-    r[i + 8] = _mm512_shuffle_i32x4(a[i], a[i + 8], 0xDD);
-  }
-  for (int i = 0; i < 16; ++i) {
-    _mm512_storeu_si512(to[i], r[i]);
-    to[i] += 16;
-  }
-}
-
+template <class Vectors>
 class LanesDecoder {
  public:
-  LanesDecoder(SegmentBuffers& buffers, const SegmentWork& work, std::span<const JpegSegment> segments)
+  LanesDecoder(SegmentBuffers& buffers, LaneBuffers<Vectors::kLanes>& lanes, const SegmentWork& work,
+               std::span<const JpegSegment> segments)
       : buffers_(buffers),
-        lanes_(*buffers.lanes),
+        lanes_(lanes),
+        vectors_(work),
         work_(work),
         segments_(segments),
-        entries_(reinterpret_cast<const int*>(work.tables->entries())),
         places_(work.layout->places()),
         coefficients_(reinterpret_cast<char*>(buffers.coefficients[0])),
         end_(static_cast<std::uint32_t>(work.layout->end())),
         first_table_(static_cast<std::uint32_t>(2 * work.tables->pair_of(0)) * JpegTables::kTableSize) {}
 
   HWY_INLINE bool run() {
-    alignas(64) std::uint8_t tables[64];  // of each block: the number of its AC table
-    // A lane at rest still looks tables up, for blocks beyond the end too.
-    std::fill(std::begin(tables), std::end(tables), std::uint8_t{1});
-    for (int block = 0; block < work_.layout->blocks(); ++block) {
-      tables[block] = static_cast<std::uint8_t>(2 * work_.tables->pair_of(work_.layout->component_of(block)) + 1);
-    }
-    ac_tables_ = _mm512_load_si512(tables);
     int log = 0;
-    for (LaneGroup& group : lanes_.groups) {
+    for (Group& group : lanes_.groups) {
       group.active = 0;
       for (int lane = 0; lane < kLanes; ++lane) {
         group.log_begin[lane] = lanes_.logs[log++];
@@ -98,7 +57,7 @@ class LanesDecoder {
     }
     for (; log < kLogs; ++log) free_logs_[free_count_++] = lanes_.logs[log];
     for (int lane = 0; lane < kLanes; ++lane) {
-      for (LaneGroup& group : lanes_.groups) start(group, lane, 0);
+      for (Group& group : lanes_.groups) start(group, lane, 0);
     }
     if (!run_lanes()) return false;
     while (pending_count_ > 0) {
@@ -108,10 +67,12 @@ class LanesDecoder {
   }
 
  private:
-  static constexpr int kLanes = LaneGroup::kLanes, kLogs = LaneBuffers::kLogs;
-  static constexpr int kRound = 16;         // symbols between transposes
-  static constexpr int kDrained = 24;       // log entries after each step of 16 symbols: faster than they come
-  static constexpr int kLanesWorthIt = 11;  // with fewer at work, plain streams are as fast
+  using Registers = typename Vectors::Registers;
+  using Symbols = typename Vectors::Symbols;
+  static constexpr int kLanes = Vectors::kLanes, kLogs = LaneBuffers<kLanes>::kLogs;
+  using Group = LaneGroup<kLanes>;
+  static constexpr int kRound = kLanes;                 // symbols between transposes
+  static constexpr int kDrained = kLanes + kLanes / 2;  // log entries after each step: faster than they come
 
   // A log whose segment has ended.
   struct Pending {
@@ -124,13 +85,13 @@ class LanesDecoder {
   // --- lanes
 
   // Gives a lane the next segment, whose first symbol is that of row `row`; none: it rests.
-  HWY_INLINE void start(LaneGroup& group, int lane, int row) {
+  HWY_INLINE void start(Group& group, int lane, int row) {
     group.log[lane] = group.log_begin[lane];
     group.first_row[lane] = row;
-    const auto mask = static_cast<__mmask16>(1U << lane);
+    const unsigned mask = 1U << lane;
     if (next_ == segments_.size()) {
       group.segment[lane] = nullptr;
-      group.active = static_cast<__mmask16>(group.active & ~mask);
+      group.active &= ~mask;
       group.limit[lane] = ~std::uint32_t{0};
       return;
     }
@@ -141,112 +102,26 @@ class LanesDecoder {
     group.position[lane] = static_cast<std::uint32_t>(work_.layout->begin(segment.mcus));
     group.table[lane] = first_table_;
     group.overrun[lane] = 0;
-    group.active = static_cast<__mmask16>(group.active | mask);
+    group.active |= mask;
     ++live_;
   }
 
-  HWY_INLINE LaneRegisters load(const LaneGroup& group) const {
-    LaneRegisters r;
-    r.bit = _mm512_load_si512(group.bit);
-    r.position = _mm512_load_si512(group.position);
-    r.table = _mm512_load_si512(group.table);
-    r.overrun = _mm512_load_si512(group.overrun);
-    r.active = group.active;
-    return r;
-  }
-  HWY_INLINE void save(const LaneRegisters& r, LaneGroup& group) const {
-    _mm512_store_si512(group.bit, r.bit);
-    _mm512_store_si512(group.position, r.position);
-    _mm512_store_si512(group.table, r.table);
-    _mm512_store_si512(group.overrun, r.overrun);
-  }
-
-  // Loads the next 64 bits of each lane.
-  HWY_INLINE void refill(LaneRegisters& r) const {
-    const Lanes swap = _mm512_set4_epi32(0x08090A0B, 0x0C0D0E0F, 0x00010203, 0x04050607);
-    const Lanes odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-    const Lanes even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    const Lanes byte = _mm512_srli_epi32(r.bit, 3);
-    Lanes a = _mm512_i32gather_epi64(_mm512_castsi512_si256(byte), work_.data, 1);
-    Lanes b = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(byte, 1), work_.data, 1);
-    a = _mm512_shuffle_epi8(a, swap);
-    b = _mm512_shuffle_epi8(b, swap);
-    r.high = _mm512_permutex2var_epi32(a, odd, b);
-    r.low = _mm512_permutex2var_epi32(a, even, b);
-    r.shift = _mm512_and_si512(r.bit, _mm512_set1_epi32(7));
-  }
-
-  // Unless there are 32 bits left in every lane that is at work, as there are except after long symbols.
-  HWY_INLINE void refill_if_needed(LaneRegisters& r) const {
-    if (_mm512_mask_cmpgt_epu32_mask(r.active, r.shift, _mm512_set1_epi32(31)) != 0) [[unlikely]]
-      refill(r);
-  }
-
-  HWY_INLINE Lanes entries_at(Lanes index) const {
-    const __m256i low = _mm256_i32gather_epi32(entries_, _mm512_castsi512_si256(index), 4);
-    const __m256i high = _mm256_i32gather_epi32(entries_, _mm512_extracti64x4_epi64(index, 1), 4);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-  }
-
-  // Where the tables for the symbols at these positions begin.
-  HWY_INLINE Lanes tables_at(Lanes position) const {
-    const Lanes block = _mm512_srli_epi32(position, 6);
-    const Lanes number = _mm512_maskz_permutexvar_epi8(0x1111111111111111U, block, ac_tables_);
-    const Lanes begin = _mm512_slli_epi32(number, kFirstBits);
-    const __mmask16 dc = _mm512_testn_epi32_mask(position, _mm512_set1_epi32(63));
-    return _mm512_mask_sub_epi32(begin, dc, begin, _mm512_set1_epi32(JpegTables::kTableSize));
-  }
-
   // A symbol in each lane. False at a fault.
-  HWY_INLINE bool step(LaneRegisters& r, LaneGroup& group, int row) {
-    const Lanes window = _mm512_shldv_epi32(r.high, r.low, r.shift);
-    Lanes entry = entries_at(_mm512_add_epi32(_mm512_srli_epi32(window, 32 - kFirstBits), r.table));
-    const Lanes special_bit = _mm512_set1_epi32(static_cast<int>(kSpecialEntry));
-    __mmask16 special = _mm512_test_epi32_mask(entry, special_bit);
-    if (special != 0) [[unlikely]] {
-      const Lanes begin = _mm512_srli_epi32(entry, 16);
-      const Lanes index =
-          _mm512_add_epi32(begin, _mm512_srli_epi32(_mm512_slli_epi32(window, kFirstBits), 32 - kSecondBits));
-      special = _mm512_mask_test_epi32_mask(special, begin, begin);  // 0: there is no second table
-      entry = _mm512_mask_i32gather_epi32(entry, special, index, entries_, 4);
-      special = _mm512_test_epi32_mask(entry, special_bit);
-    }
-    const Lanes length = _mm512_and_si512(entry, _mm512_set1_epi32(31));
-    const Lanes bits = _mm512_srlv_epi32(window, _mm512_sub_epi32(_mm512_set1_epi32(32), length));
-    const Lanes value = _mm512_add_epi32(_mm512_slli_epi32(bits, 16), entry);  // in the upper half
-    const Lanes jumped = _mm512_ternarylogic_epi32(r.position, _mm512_srli_epi32(entry, 10), _mm512_set1_epi32(63),
-                                                   0xF8);  // position | (to_end & 63)
-    const Lanes run = _mm512_and_si512(_mm512_srli_epi32(entry, 6), _mm512_set1_epi32(15));
-    const Lanes q = _mm512_add_epi32(jumped, run);
-    _mm512_store_si512(group.rows[row], _mm512_mask_mov_epi16(value, 0x55555555U, q));
-    const Lanes overrun = _mm512_ternarylogic_epi32(r.overrun, q, r.position, 0xF6);  // overrun | (q ^ position)
-    const Lanes position = _mm512_add_epi32(q, _mm512_set1_epi32(1));
-    const Lanes table = tables_at(position);
-    const __mmask16 last = _mm512_cmpge_epu32_mask(q, _mm512_set1_epi32(static_cast<int>(end_ - 1)));
-    const auto events = static_cast<__mmask16>((last | special) & r.active);
-    if (events != 0) [[unlikely]] {
-      const auto others = static_cast<__mmask16>(r.active & ~events);
-      LaneRegisters moved = r;
-      moved.bit = _mm512_mask_add_epi32(r.bit, others, r.bit, length);
-      moved.position = _mm512_mask_mov_epi32(r.position, others, position);
-      moved.table = _mm512_mask_mov_epi32(r.table, others, table);
-      moved.overrun = _mm512_mask_mov_epi32(r.overrun, others, overrun);
-      save(moved, group);
-      if (!decode_left(group, events, row)) return false;
-      r = load(group);
-      refill(r);
+  HWY_INLINE bool step(Registers& r, Group& group, int row) {
+    const Symbols symbols = vectors_.decode(r, group.rows[row]);
+    if (symbols.events != 0) [[unlikely]] {
+      vectors_.save(vectors_.advanced_but_events(symbols, r), group);
+      if (!decode_left(group, symbols.events, row)) return false;
+      r = vectors_.load(group);
+      vectors_.refill(r);
       return true;
     }
-    r.bit = _mm512_mask_add_epi32(r.bit, r.active, r.bit, length);
-    r.position = _mm512_mask_mov_epi32(r.position, r.active, position);
-    r.table = table;
-    r.overrun = overrun;
-    r.shift = _mm512_add_epi32(r.shift, length);
+    vectors_.advance(symbols, r);
     return true;
   }
 
   // The symbols of row `row` in these lanes: the last of a segment, or such as no table knows.
-  HWY_NOINLINE bool decode_left(LaneGroup& group, unsigned events, int row) {
+  HWY_NOINLINE bool decode_left(Group& group, unsigned events, int row) {
     for (; events != 0; events &= events - 1) {
       const int lane = __builtin_ctz(events);
       SegmentStream stream{.bits = 0,
@@ -274,15 +149,13 @@ class LanesDecoder {
   }
 
   // Hands a lane's log, completed by what the rows have of it up to `row`, to be drained; the lane gets another.
-  bool put_aside(LaneGroup& group, int lane, int row, std::uint64_t bit) {
+  bool put_aside(Group& group, int lane, int row, std::uint64_t bit) {
     std::uint32_t* const log = group.log_begin[lane];
     const int first_row = group.log[lane] == log ? group.first_row[lane] : 0;
     std::uint32_t* const tail = group.log[lane];
     for (int i = first_row; i <= row; ++i) tail[i] = group.rows[i][lane];
     std::uint32_t* const end = tail + row + 1;
-    for (int i = 0; i < 2 * kLanes; i += kLanes) {  // draining may read beyond it
-      _mm512_storeu_si512(end + i, _mm512_set1_epi32(static_cast<int>(end_)));
-    }
+    std::fill_n(end, kDrained, end_);  // draining may read beyond it
     if (free_count_ == 0 && !drain_first()) return false;
     pending_[(pending_first_ + pending_count_++) % kPendingMax] = {group.segment[lane], bit,
                                                                    log + group.first_row[lane], end, log};
@@ -292,29 +165,26 @@ class LanesDecoder {
   }
 
   HWY_INLINE bool run_lanes() {
-    LaneGroup &first = lanes_.groups[0], &second = lanes_.groups[1];
-    LaneRegisters a = load(first), b = load(second);
-    while (live_ >= kLanesWorthIt) {
+    Group &first = lanes_.groups[0], &second = lanes_.groups[1];
+    Registers a = vectors_.load(first), b = vectors_.load(second);
+    while (live_ >= Vectors::kLanesWorthIt) {
       for (int row = 0; row < kRound; row += 2) {
-        refill(a);
-        refill(b);
+        vectors_.refill(a);
+        vectors_.refill(b);
         if (!step(a, first, row) || !drain_some()) return false;
         if (!step(b, second, row) || !drain_some()) return false;
-        refill_if_needed(a);
-        refill_if_needed(b);
+        vectors_.refill_if_needed(a);
+        vectors_.refill_if_needed(b);
         if (!step(a, first, row + 1) || !drain_some()) return false;
         if (!step(b, second, row + 1) || !drain_some()) return false;
       }
-      scatter_transposed(first.rows, first.log);
-      scatter_transposed(second.rows, second.log);
+      Vectors::scatter_transposed(first.rows, first.log);
+      Vectors::scatter_transposed(second.rows, second.log);
       // Damaged data can lead anywhere; what is read beyond a segment's end stays within kScanSlack.
-      if (_mm512_cmpgt_epu32_mask(a.bit, _mm512_load_si512(first.limit)) != 0 ||
-          _mm512_cmpgt_epu32_mask(b.bit, _mm512_load_si512(second.limit)) != 0) {
-        return false;
-      }
+      if (vectors_.any_beyond(a, first) || vectors_.any_beyond(b, second)) return false;
     }
-    save(a, first);
-    save(b, second);
+    vectors_.save(a, first);
+    vectors_.save(b, second);
     return true;
   }
 
@@ -322,7 +192,7 @@ class LanesDecoder {
   bool run_rest() {
     BegunSegment begun[2 * kLanes];
     std::size_t count = 0;
-    for (const LaneGroup& group : lanes_.groups) {
+    for (const Group& group : lanes_.groups) {
       for (int lane = 0; lane < kLanes; ++lane) {
         if (!group.segment[lane]) continue;
         const std::uint32_t* const log = group.log_begin[lane] + group.first_row[lane];
@@ -383,14 +253,13 @@ class LanesDecoder {
   static constexpr int kPendingMax = kLogs - 2 * kLanes + 1;
 
   SegmentBuffers& buffers_;
-  LaneBuffers& lanes_;
+  LaneBuffers<kLanes>& lanes_;
+  const Vectors vectors_;
   const SegmentWork& work_;
   const std::span<const JpegSegment> segments_;
-  const int* const entries_;
   const std::uint16_t* const places_;
   char* const coefficients_;
   const std::uint32_t end_, first_table_;
-  Lanes ac_tables_;
   std::size_t next_ = 0;
   int live_ = 0;  // lanes with a segment
   Pending pending_[kPendingMax];
@@ -400,14 +269,15 @@ class LanesDecoder {
   int free_count_ = 0;
 };
 
-bool decode_by_lanes(SegmentBuffers& buffers, const SegmentWork& work, std::span<const JpegSegment> segments) {
-  constexpr std::size_t kSegmentsWorthIt = 24;
+template <class Vectors>
+bool decode_by_lanes(SegmentBuffers& buffers, std::unique_ptr<LaneBuffers<Vectors::kLanes>>& lanes,
+                     const SegmentWork& work, std::span<const JpegSegment> segments) {
   constexpr std::uint64_t kBitsMax = std::uint64_t{1} << 31;  // of gathers
   const bool far = std::any_of(segments.begin(), segments.end(),
                                [](const JpegSegment& segment) { return segment.end_bit >= kBitsMax; });
-  if (segments.size() < kSegmentsWorthIt || far) return decode_by_streams(buffers, work, segments);
-  if (!buffers.lanes) buffers.lanes = std::make_unique<LaneBuffers>();
-  return LanesDecoder(buffers, work, segments).run();
+  if (std::ssize(segments) < Vectors::kSegmentsWorthIt || far) return decode_by_streams(buffers, work, segments);
+  if (!lanes) lanes = std::make_unique<LaneBuffers<Vectors::kLanes>>();
+  return LanesDecoder<Vectors>(buffers, *lanes, work, segments).run();
 }
 
 #endif

@@ -100,18 +100,18 @@ bool JpegPlaneDecoder::find_entry_points(Bytes encoded, const JpegHeader& header
 }
 
 std::optional<JpegWindow> JpegPlaneDecoder::find_window(Bytes encoded, const JpegHeader& header, Rect window,
-                                                        const EntryPoints& points) {
+                                                        const EntryPoints& points, int shrink) {
   const McuGrid grid(header);
   const McuWindow mcus(grid, window);
   if (!list_from_file(encoded, header, grid, mcus, points) || unstuffed_bytes_ > kWindowBytesMax) return std::nullopt;
-  JpegWindow found = laid_out(header, mcus);
+  JpegWindow found = laid_out(header, mcus, shrink);
   found.data = {bytes_.bytes(0), unstuffed_bytes_};
   found.segments = segments_;
   return found;
 }
 
 std::optional<Planes> JpegPlaneDecoder::decode(Bytes encoded, const JpegHeader& header, Rect window,
-                                               const EntryPoints* points) {
+                                               const EntryPoints* points, int shrink) {
   const McuGrid grid(header);
   const McuWindow mcus(grid, window);
   tables_.build(header);
@@ -131,7 +131,7 @@ std::optional<Planes> JpegPlaneDecoder::decode(Bytes encoded, const JpegHeader& 
       std::find_if(layouts_.begin(), layouts_.end(), [&](const SegmentLayout& known) { return known.fits(header); });
   work.layout = layout != layouts_.end() ? &*layout : &layouts_.emplace_back(header);
   work.tables = &tables_;
-  JpegWindow found = laid_out(header, mcus);
+  JpegWindow found = laid_out(header, mcus, shrink);
   make_targets(header, found, work);
   if (!decoder_.decode(work, segments_)) return std::nullopt;
   return found.planes;
@@ -188,22 +188,25 @@ bool JpegPlaneDecoder::list_from_file(Bytes encoded, const JpegHeader& header, c
 }
 
 // How the window's blocks appear as planes: without the samples that only fill up blocks.
-JpegWindow JpegPlaneDecoder::laid_out(const JpegHeader& header, const McuWindow& mcus) {
-  JpegWindow window{.header = &header, .planes = header.plane_sizes(), .data = {}, .segments = {}};
+JpegWindow JpegPlaneDecoder::laid_out(const JpegHeader& header, const McuWindow& mcus, int shrink) {
+  JpegWindow window{.header = &header,
+                    .planes = shrunk(header.plane_sizes(), header.width, header.height, shrink),
+                    .data = {},
+                    .segments = {}};
   window.first_column = mcus.left;
   window.first_row = mcus.top;
   window.columns = mcus.right - mcus.left;
   window.rows = mcus.bottom - mcus.top;
   for (std::size_t c = 0; c < static_cast<std::size_t>(header.component_count); ++c) {
     const JpegComponent& component = header.components[c];
-    const int columns = window.columns * component.across * 8, rows = window.rows * component.down * 8;
+    Plane& plane = window.planes.plane[c];
+    const int side = window.side[c] = 8 * header.across_max() / component.across / plane.across;
+    const int columns = window.columns * component.across * side, rows = window.rows * component.down * side;
     std::ptrdiff_t stride = divide_up(columns + static_cast<int>(kPlaneSlack), 64) * 64;
     if (stride % 4096 == 0) stride += 64;  // or all rows would compete for the same lines of the cache
     window.plane_bytes[c] = static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows) + kPlaneSlack;
-
-    Plane& plane = window.planes.plane[c];
-    plane.x = mcus.left * component.across * 8;
-    plane.y = mcus.top * component.down * 8;
+    plane.x = mcus.left * component.across * side;
+    plane.y = mcus.top * component.down * side;
     plane.width = std::min(columns, plane.whole_width - plane.x);
     plane.height = std::min(rows, plane.whole_height - plane.y);
     plane.row_stride = stride;
@@ -219,7 +222,7 @@ void JpegPlaneDecoder::make_targets(const JpegHeader& header, JpegWindow& window
     const QuantizationTable& table = header.quantization[static_cast<std::size_t>(header.components[c].quantization)];
     std::copy(table.begin(), table.end(), quantization_[c].values);
     window.planes.plane[c].samples = samples;
-    work.targets[c] = {samples, window.planes.plane[c].row_stride, quantization_[c].values};
+    work.targets[c] = {samples, window.planes.plane[c].row_stride, quantization_[c].values, window.side[c]};
     samples += window.plane_bytes[c];
   }
   work.first_column = window.first_column;

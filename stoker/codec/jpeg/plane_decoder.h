@@ -30,6 +30,7 @@ struct JpegWindow {
   std::span<const JpegSegment> segments;
   int first_column = 0, first_row = 0;  // the window's first MCU, and
   int columns = 0, rows = 0;            // how many there are
+  std::array<int, 3> side{8, 8, 8};     // samples of each component's blocks
 };
 
 /// Keeps its memory between images: one per thread.
@@ -40,13 +41,14 @@ class JpegPlaneDecoder {
   /// other markers than restarts stand before the image's end. Without `points` all that stands before the window is
   /// passed over; with those of this file (in the file's bits), of which they say that all is sound, only what is
   /// needed is touched.
+  /// `shrink` is that of ImageDecoder::decode_planes.
   std::optional<Planes> decode(Bytes encoded, const JpegHeader& header, Rect window,
-                               const EntryPoints* points = nullptr);
+                               const EntryPoints* points = nullptr, int shrink = 1);
 
   /// What decode() with `points` would decode. Nothing if they are not those of this file, as far as can be seen
   /// without decoding. `header` must last as long as what is returned: until the next call.
-  std::optional<JpegWindow> find_window(Bytes encoded, const JpegHeader& header, Rect window,
-                                        const EntryPoints& points);
+  std::optional<JpegWindow> find_window(Bytes encoded, const JpegHeader& header, Rect window, const EntryPoints& points,
+                                        int shrink = 1);
 
   /// Finds the entry points of a whole file, in the file's bits. False if anything in it is not sound.
   bool find_entry_points(Bytes encoded, const JpegHeader& header, EntryPoints& points);
@@ -57,7 +59,7 @@ class JpegPlaneDecoder {
   void list_from_scan(const JpegHeader& header, const McuGrid& grid, const McuWindow& window);
   bool list_from_file(Bytes encoded, const JpegHeader& header, const McuGrid& grid, const McuWindow& window,
                       const EntryPoints& points);
-  static JpegWindow laid_out(const JpegHeader& header, const McuWindow& mcus);
+  static JpegWindow laid_out(const JpegHeader& header, const McuWindow& mcus, int shrink);
   void make_targets(const JpegHeader& header, JpegWindow& window, SegmentWork& work);
 
   JpegTables tables_;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "stoker/base/isa_testing.h"
 #include "stoker/base/noise_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/segment_ways_testing.h"
 #include "stoker/tensor/planes_testing.h"
 
 namespace stoker {
@@ -28,18 +28,25 @@ TestJpeg test_jpeg(const Sampling& sampling) {
   return jpeg;
 }
 
-class PlaneDecoderOn : public EachIsa {
+class PlaneDecoderOn : public EachSegmentWay {
  protected:
   void expect_equal(const std::vector<std::uint8_t>& encoded, Rect window, const std::string& what) {
     const std::optional<JpegHeader> header = parse_jpeg_header(encoded);
     ASSERT_TRUE(header) << what;
-    const Planes want = library_.decode_planes(encoded, header->facts(), {0, 0, header->width, header->height});
-    const std::optional<Planes> walked = decoder_.decode(encoded, *header, window);
+    for (const int shrink : {1, 2, 4, 8}) {
+      expect_equal(encoded, *header, window, shrink, fmt::format("{}, shrunk by {}", what, shrink));
+    }
+  }
+  void expect_equal(const std::vector<std::uint8_t>& encoded, const JpegHeader& header, Rect window, int shrink,
+                    const std::string& what) {
+    const Rect whole{0, 0, header.width, header.height};
+    const Planes want = library_.decode_planes(encoded, header.facts(), whole, {}, shrink);
+    const std::optional<Planes> walked = decoder_.decode(encoded, header, window, nullptr, shrink);
     ASSERT_TRUE(walked) << what;
     EXPECT_EQ(planes_difference(*walked, want), "") << what;
     EntryPoints points;
-    ASSERT_TRUE(decoder_.find_entry_points(encoded, *header, points)) << what;
-    const std::optional<Planes> found = decoder_.decode(encoded, *header, window, &points);
+    ASSERT_TRUE(decoder_.find_entry_points(encoded, header, points)) << what;
+    const std::optional<Planes> found = decoder_.decode(encoded, header, window, &points, shrink);
     ASSERT_TRUE(found) << what;
     EXPECT_EQ(planes_difference(*found, want), "") << what << " by entry points";
     EXPECT_TRUE(covers(*found, window)) << what;
@@ -48,7 +55,7 @@ class PlaneDecoderOn : public EachIsa {
   JpegPlaneDecoder decoder_;
   LibjpegDecoder library_;
 };
-INSTANTIATE_TEST_SUITE_P(Isa, PlaneDecoderOn, testing::ValuesIn(kIsaNames), isa_name);
+INSTANTIATE_TEST_SUITE_P(Isa, PlaneDecoderOn, testing::ValuesIn(kSegmentWays), way_name);
 
 TEST_P(PlaneDecoderOn, MakesTheSamplesOfLibjpegForImagesOfAllSizes) {
   int kind = 0;

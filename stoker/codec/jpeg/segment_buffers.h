@@ -12,26 +12,26 @@ namespace stoker {
 /// Bit streams that a core without wide vectors decodes in turns, so that the others' work hides one's look-up.
 constexpr int kStreams = 4;
 
-/// Sixteen bit streams between the rounds of the decoder in lanes-inl.h.
+/// Bit streams between the rounds of the decoder in lanes-inl.h.
+template <int kLanes>
 struct LaneGroup {
-  static constexpr int kLanes = 16;
   alignas(64) std::uint32_t bit[kLanes], position[kLanes], table[kLanes], overrun[kLanes];  // as in SegmentStream
   alignas(64) std::uint32_t limit[kLanes];  // bits up to which a stream may come
-  alignas(64) std::uint32_t rows[16][kLanes];
+  alignas(64) std::uint32_t rows[kLanes][kLanes];
   std::uint32_t* log_begin[kLanes];
-  std::uint32_t* log[kLanes];  // where the next sixteen entries go
+  std::uint32_t* log[kLanes];  // where the next entries go, as many as there are lanes
   int first_row[kLanes];       // entries of the log's first round that are not the segment's
   const JpegSegment* segment[kLanes];
-  std::uint16_t active;
+  unsigned active;  // a bit for each lane
 };
 
-/// 1 MB, of which what common images touch fits the second-level cache.
+/// Up to 1 MB, of which what common images touch fits the second-level cache.
+template <int kLanes>
 struct LaneBuffers {
   static constexpr int kGroups = 2;
-  static constexpr int kLogs = kGroups * LaneGroup::kLanes + 32;  // in use, and waiting to be drained
-  static constexpr int kLogSize =
-      kSegmentCoefficientsMax + 16 + 16 + 32;  // begun in a round, ended in one, and fillers
-  LaneGroup groups[kGroups];
+  static constexpr int kLogs = kGroups * kLanes + 2 * kLanes;            // in use, and waiting to be drained
+  static constexpr int kLogSize = kSegmentCoefficientsMax + 4 * kLanes;  // begun in a round, ended in one, and fillers
+  LaneGroup<kLanes> groups[kGroups];
   alignas(64) std::uint32_t logs[kLogs][kLogSize];
 };
 
@@ -41,7 +41,9 @@ struct SegmentBuffers {
   /// All zero between segments, but for what is written beyond the end.
   alignas(64) std::int16_t coefficients[kStreams][kSegmentCoefficientsMax + 64];
 
-  std::unique_ptr<LaneBuffers> lanes;  // where they are used
+  // Where they are used.
+  std::unique_ptr<LaneBuffers<8>> lanes8;
+  std::unique_ptr<LaneBuffers<16>> lanes16;
 
   /// Makes `steps`, unless they are there.
   void prepare(const SegmentLayout& layout, const JpegTables& tables);

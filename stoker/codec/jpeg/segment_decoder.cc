@@ -10,18 +10,38 @@
 #include <hwy/highway.h>
 
 #include "stoker/codec/jpeg/lanes-inl.h"
+#include "stoker/codec/jpeg/lanes_avx2-inl.h"
+#include "stoker/codec/jpeg/lanes_avx512-inl.h"
+#include "stoker/codec/jpeg/segment_ways.h"
 #include "stoker/codec/jpeg/streams-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
 namespace HWY_NAMESPACE {
 
-DecodeSegments decoder_of_target() {
 #if HWY_TARGET == HWY_AVX3_DL
-  return decode_by_lanes;
-#else
-  return decode_by_streams;
+bool decode_by_16_lanes(SegmentBuffers& buffers, const SegmentWork& work, std::span<const JpegSegment> segments) {
+  return decode_by_lanes<Avx512Lanes>(buffers, buffers.lanes16, work, segments);
+}
 #endif
+#if STOKER_JPEG_LANES
+bool decode_by_8_lanes(SegmentBuffers& buffers, const SegmentWork& work, std::span<const JpegSegment> segments) {
+  return decode_by_lanes<Avx2Lanes>(buffers, buffers.lanes8, work, segments);
+}
+#endif
+
+// The last one is for images of few segments.
+SegmentWays& ways_of_target() {
+  static SegmentWays ways({
+#if HWY_TARGET == HWY_AVX3_DL
+    {"lanes16", decode_by_16_lanes},
+#endif
+#if STOKER_JPEG_LANES
+        {"lanes8", decode_by_8_lanes},
+#endif
+        {"streams", decode_by_streams},
+  });
+  return ways;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -35,7 +55,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace stoker {
 
-HWY_EXPORT(decoder_of_target);
+HWY_EXPORT(ways_of_target);
 
 void SegmentBuffers::prepare(const SegmentLayout& layout, const JpegTables& tables) {
   std::uint64_t pairs[2] = {0, 0};
@@ -61,9 +81,19 @@ SegmentDecoder::~SegmentDecoder() = default;
 bool SegmentDecoder::decode(const SegmentWork& work, std::span<const JpegSegment> segments) {
   ensure_isa();
   buffers_->prepare(*work.layout, *work.tables);
-  const bool sound = HWY_DYNAMIC_DISPATCH(decoder_of_target)()(*buffers_, work, segments);
+  const bool sound = HWY_DYNAMIC_DISPATCH(ways_of_target)().decode(*buffers_, work, segments);
   if (!sound) buffers_->clear();
   return sound;
+}
+
+std::vector<std::string> SegmentDecoder::ways() {
+  ensure_isa();
+  return HWY_DYNAMIC_DISPATCH(ways_of_target)().names();
+}
+
+void SegmentDecoder::select_way(std::string_view name) {
+  ensure_isa();
+  HWY_DYNAMIC_DISPATCH(ways_of_target)().select(name);
 }
 
 }  // namespace stoker

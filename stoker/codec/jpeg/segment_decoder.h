@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "stoker/codec/jpeg/huffman_tables.h"
 #include "stoker/codec/jpeg/segment_layout.h"
@@ -31,6 +34,7 @@ struct PlaneTarget {
   std::uint8_t* samples = nullptr;  // of the window's first MCU
   std::ptrdiff_t stride = 0;
   const std::int16_t* quantization = nullptr;  // as 16-bit numbers, row by row; 16-byte aligned
+  int side = 8;                                // samples of a block: 8, or fewer if the image is decoded smaller
 };
 
 /// What all segments of an image have in common.
@@ -53,6 +57,11 @@ class SegmentDecoder {
   /// Decodes the segments, in any order, into the targets. False if the data or the segments are not sound; what was
   /// written then means nothing. Nothing outside the targets' blocks is ever written.
   bool decode(const SegmentWork& work, std::span<const JpegSegment> segments);
+
+  /// The ways in which the active instruction set can do it, by name (segment_ways.h). A trial finds the fastest;
+  /// tests and benchmarks select one, or by an empty name a new trial. Not to be called while decoders run.
+  static std::vector<std::string> ways();
+  static void select_way(std::string_view name);
 
  private:
   std::unique_ptr<SegmentBuffers> buffers_;

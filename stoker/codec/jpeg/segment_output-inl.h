@@ -36,10 +36,11 @@ HWY_INLINE bool add_up_dc(const SegmentWork& work, const JpegSegment& segment, s
 // A group of which only the blocks from `first` on are wanted.
 HWY_NOINLINE void transform_some(std::int16_t* group, const PlaneTarget& target, std::uint8_t* out, int first) {
   alignas(64) std::uint8_t samples[8 * 8 * kGroupBlocks];
-  transform_group(group, target.quantization, samples, 8 * kGroupBlocks);
-  for (int row = 0; row < 8; ++row) {
-    std::copy(samples + (row * kGroupBlocks + first) * 8, samples + (row + 1) * kGroupBlocks * 8,
-              out + row * target.stride + first * 8);
+  const int side = target.side;
+  transform_group(group, target.quantization, side, samples, side * kGroupBlocks);
+  for (int row = 0; row < side; ++row) {
+    std::copy(samples + (row * kGroupBlocks + first) * side, samples + (row + 1) * kGroupBlocks * side,
+              out + row * target.stride + first * side);
   }
 }
 
@@ -59,17 +60,18 @@ HWY_NOINLINE bool finish_segment(const SegmentWork& work, const JpegSegment& seg
   for (int c = 0; c < layout.components(); ++c) {
     const PlaneTarget& target = work.targets[static_cast<std::size_t>(c)];
     const int across = layout.across(c), down = layout.down(c);
-    const std::ptrdiff_t column = std::ptrdiff_t{left - work.first_column} * across * 8;
+    const int side = target.side;
+    const std::ptrdiff_t column = std::ptrdiff_t{left - work.first_column} * across * side;
     for (int row = 0; row < down; ++row) {
       std::uint8_t* const out =
-          target.samples + (std::ptrdiff_t{segment.row - work.first_row} * down + row) * 8 * target.stride + column;
+          target.samples + (std::ptrdiff_t{segment.row - work.first_row} * down + row) * side * target.stride + column;
       for (int g = 0; g < layout.groups(c); ++g) {
         std::int16_t* const group = coefficients + layout.group_place(c, row, g);
         const int first = first_wanted * across - g * kGroupBlocks;
         if (first <= 0) {
-          transform_group(group, target.quantization, out + g * kGroupBlocks * 8, target.stride);
+          transform_group(group, target.quantization, side, out + g * kGroupBlocks * side, target.stride);
         } else if (first < kGroupBlocks) {
-          transform_some(group, target, out + g * kGroupBlocks * 8, first);
+          transform_some(group, target, out + g * kGroupBlocks * side, first);
         } else {
           std::fill_n(group, kGroupCoefficients, std::int16_t{0});
         }

@@ -153,7 +153,7 @@ ImageFacts Jpeg2000Decoder::read_facts(Bytes encoded) {
           .bits_per_component = palette ? 8 : image.component[0].bits};
 }
 
-ImageView Jpeg2000Decoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView Jpeg2000Decoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const Jpeg2000Image image = read_jpeg2000(encoded);
   check_decode_request(facts, image.width, image.height, window);
   OpenjpegSession session(image.codestream);

@@ -14,7 +14,7 @@ class Jpeg2000Decoder final : public ImageDecoder {
   ImageFacts read_facts(Bytes encoded) override;
   /// Samples of less than 8 bits are spread over the range, of more keep their high ones (Pillow shifts the former up,
   /// and rounds the latter, which makes white black). Alpha is dropped, also where colours are multiplied by it.
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
 
  private:

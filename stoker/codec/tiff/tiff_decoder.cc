@@ -108,7 +108,7 @@ void TiffDecoder::decode_planes_of(const TiffImage& image, int segment) {
   }
 }
 
-ImageView TiffDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView TiffDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const TiffImage image = read_tiff(encoded);
   check_decode_request(facts, image.width, image.height, window);
   const TiffPalette palette = image.colors == TiffColors::kPalette ? image.palette() : TiffPalette{};

@@ -16,7 +16,7 @@ class TiffDecoder final : public ImageDecoder {
   ImageFacts read_facts(Bytes encoded) override;
   /// Colours that are multiplied by an alpha are divided by it, as in Pillow. Greys of 16 bits keep their high byte, as
   /// colours do (Pillow would clip them to 255 instead).
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
 
  private:

@@ -157,7 +157,7 @@ void SampleLocator::add_entry_points(Ticket& ticket) const {
   if (points.length == 0 || ticket.bytes + points.length > options_.sample_bytes_max) return;
   const SampleField* const image = ticket.row.image_field();
   for (std::size_t i = 0; i < options_.fields.size(); ++i) {
-    if (ticket.reads[i].field != image || !options_.planar[i]) continue;
+    if (ticket.reads[i].field != image || !options_.images[i]) continue;
     ticket.entry_points_of = static_cast<int>(i);
     FieldRead& read = ticket.reads.emplace_back();
     read.field = &points;

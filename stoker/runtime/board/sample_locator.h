@@ -22,7 +22,7 @@ namespace stoker {
 
 struct LocatorOptions {
   std::vector<std::string> fields{};  // of a sample that are read: Plan::fields()
-  std::vector<bool> planar{};         // by field: entry points make decoding it faster
+  std::vector<bool> images{};         // by field: entry points make decoding it faster
   RawWindows raw_windows{};           // what of images stored raw is read,
   ArrayWindows array_windows{};       // and of arrays
   std::uint64_t seed = 0;             // of what is drawn for samples

@@ -22,10 +22,9 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   }
   board.slice = {.rank = options.rank, .world = options.world, .batch = options.batch};
   board.locator.fields = plan.fields();
-  board.locator.planar.resize(board.locator.fields.size());
+  board.locator.images.resize(board.locator.fields.size());
   for (const ViewPlan& view : plan.views()) {
-    const bool planar = view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
-    if (planar) board.locator.planar[static_cast<std::size_t>(view.field)] = true;
+    if (view.kind == ViewKind::kImage) board.locator.images[static_cast<std::size_t>(view.field)] = true;
   }
   board.locator.raw_windows = RawWindows(plan);
   board.locator.array_windows = ArrayWindows(plan);

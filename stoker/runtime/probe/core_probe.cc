@@ -39,9 +39,8 @@ class IndexTrial {
  public:
   IndexTrial(const Plan& plan, const DecodeLimits& limits) : plan_(plan), limits_(limits), decoder_(limits) {
     const auto& views = plan.views();
-    const auto image = std::find_if(views.begin(), views.end(), [](const ViewPlan& view) {
-      return view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
-    });
+    const auto image =
+        std::find_if(views.begin(), views.end(), [](const ViewPlan& view) { return view.kind == ViewKind::kImage; });
     if (image != views.end()) field_ = image->field;
   }
 

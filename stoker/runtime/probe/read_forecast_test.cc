@@ -127,7 +127,7 @@ TEST(ReadForecast, LaysOutTheSamplesThatARecipeReads) {
   const Plan plan(small_recipe());
   BoardOptions board;
   board.locator.fields = plan.fields();
-  board.locator.planar = {true};
+  board.locator.images = {true};
   const SampleLayout layout = lay_out(*data.dataset, board, {0, 25}, 10);
   ASSERT_EQ(layout.samples.size(), 20u);
   EXPECT_FALSE(layout.loose);

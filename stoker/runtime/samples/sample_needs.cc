@@ -33,7 +33,7 @@ void largest_first(std::vector<Candidate>& candidates) {
 
 std::uint64_t at_most(const ImageFacts& facts, std::uint64_t encoded_bytes) {
   const Rect whole{0, 0, facts.width, facts.height};
-  return std::max(decode_rgb_memory(facts, whole), decode_planes_memory(facts, encoded_bytes, whole));
+  return std::max(decode_rgb_memory(facts, encoded_bytes, whole), decode_planes_memory(facts, encoded_bytes, whole));
 }
 
 class Needs {

@@ -227,7 +227,7 @@ bool LibjpegDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std
   return pass_to_end();
 }
 
-ImageView LibjpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+ImageView LibjpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   open_for_window(encoded);
   check_decode_request(facts, session_->width(), session_->height(), window);
 
@@ -285,14 +285,16 @@ Planes LibjpegDecoder::plane_sizes() const {
 }
 
 // libjpeg hands out rows of MCUs; those that the window does not need go to the same memory again and again.
-Planes LibjpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
+Planes LibjpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes, int shrink) {
   open_for_window(encoded);
   check_decode_request(facts, session_->width(), session_->height(), window);
-  Planes planes = plane_sizes();
+  Planes planes = shrunk(plane_sizes(), session_->width(), session_->height(), shrink);
   if (planes.count == 0) return ImageDecoder::decode_planes(encoded, facts, window, {});
   jpeg_decompress_struct& jpeg = session_->jpeg;
   jpeg.raw_data_out = TRUE;
   jpeg.dct_method = JDCT_ISLOW;
+  jpeg.scale_num = 1;
+  jpeg.scale_denom = static_cast<unsigned>(shrink);
   start_decompress();
 
   const int mcu_height = jpeg.max_v_samp_factor * DCTSIZE;
@@ -301,8 +303,8 @@ Planes LibjpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rec
   std::size_t offsets[3] = {}, bytes = 0;
   for (int c = 0; c < planes.count; ++c) {
     const jpeg_component_info& component = jpeg.comp_info[c];
-    const int rows = component.v_samp_factor * DCTSIZE;  // of an MCU
     Plane& plane = planes.plane[static_cast<std::size_t>(c)];
+    const int rows = mcu_height / plane.down;  // of an MCU
     plane.y = first * rows;
     plane.width = plane.whole_width;
     plane.height = std::min(plane.whole_height, (last + 1) * rows) - plane.y;
@@ -316,7 +318,7 @@ Planes LibjpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rec
       JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
       JSAMPARRAY arrays[3] = {rows[0], rows[1], rows[2]};
       for (int c = 0; c < planes.count; ++c) {
-        const int count = jpeg.comp_info[c].v_samp_factor * DCTSIZE;
+        const int count = mcu_height / planes.plane[static_cast<std::size_t>(c)].down;
         const std::ptrdiff_t stride = planes.plane[static_cast<std::size_t>(c)].row_stride;
         const int to = std::max(mcu_row - first, 0) * count;
         for (int row = 0; row < count; ++row) rows[c][row] = samples + offsets[c] + (to + row) * stride;

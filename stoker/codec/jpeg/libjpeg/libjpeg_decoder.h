@@ -17,11 +17,12 @@ class LibjpegDecoder final : public ImageDecoder {
   ~LibjpegDecoder() override;
 
   ImageFacts read_facts(Bytes encoded) override;
-  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
 
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
-  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {},
+                       int shrink = 1) override;
 
  private:
   struct Session;  // libjpeg's object and its callbacks

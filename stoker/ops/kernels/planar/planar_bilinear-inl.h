@@ -72,7 +72,7 @@ void planar_bilinear(PlanarBilinear& job) {
   const Values32 df;
   const hn::Rebind<std::int16_t, Sums32> d16;
   const PlanarGrid& grid = *job.grid;
-  const bool halved = grid.factor == 2;
+  const bool halved = grid.halved;
   const int pixels = static_cast<int>((grid.support + grid.half_pixel - 1) / grid.half_pixel);
   const int samples = halved ? (pixels + 2) / 2 + 1 : pixels;
   constexpr int kUnused = 4;  // on either side of the pixels' weights
