@@ -290,7 +290,7 @@ def test_a_choice_for_batches_depends_on_the_batch():
 
 def test_repr_reads_as_the_chain():
     recipe = stoker.recipe().decode().resize(8)
-    assert repr(recipe) == ("Recipe(image: decode(mode='planar', orientation='ignore') "
+    assert repr(recipe) == ("Recipe(image: decode(mode='planar', orientation='ignore', scale='full') "
                             "resize(size=[8], filter='bilinear'); label:; tail='drop')")
     assert repr(recipe.set_batch_repeats(4)).endswith("; tail='drop'; batch_repeats=4)")
 
