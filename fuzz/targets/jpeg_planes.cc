@@ -62,6 +62,13 @@ void run(Bytes input) {
       require_that(first_difference(rgb.convert(*walked, asked), pixels.decode_rgb(input, facts, asked)).empty(),
                    "pixels are libjpeg's");
     }
+    const int shrink = 2 << numbers % 3;
+    const std::optional<Planes> smaller = own.decode(input, *header, asked, nullptr, shrink);
+    require_that(smaller.has_value() == walked.has_value(), "a file is sound at any size");
+    if (smaller && accepted) {
+      require_that(planes_difference(*smaller, pixels.decode_planes(input, facts, whole, {}, shrink)).empty(),
+                   "samples of the smaller image are libjpeg's");
+    }
     if (!sound) continue;
     require_that(walked.has_value(), "a file that is sound is decoded");
     const std::optional<Planes> found = own.decode(input, *header, asked, &points);

@@ -41,9 +41,9 @@ class ImageDecoder {
   /// only pixels. Throws as decode_rgb does.
   virtual Planes plane_sizes(Bytes encoded, const ImageFacts& facts);
   /// Of such an image: the samples that interpolation at the window's pixels reads (for components half as fine as the
-  /// image one more on each side than those under the window), and some around them. Lasts, and takes entry points, as
-  /// decode_rgb's view does. `shrink` above 1: those of the image decoded smaller (shrunk(), tensor/planes.h), while
-  /// the window counts pixels all the same.
+  /// image one more on each side than those under the window), and some around them. They last as long as decode_rgb's
+  /// view, and `entry_points` are as there. `shrink` above 1: those of the image decoded smaller (shrunk(),
+  /// tensor/planes.h), while the window counts pixels all the same.
   virtual Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {},
                                int shrink = 1);
   /// For a device to decode: what decode_planes would decode by these entry points, as far as can be seen beforehand.

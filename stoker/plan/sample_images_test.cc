@@ -103,8 +103,8 @@ TEST(SampleImages, ViewsShareADecodeOfOneSize) {
     recipe.view(name, "image").decode("planar", "ignore", scale).resize(height, width);
   };
   add("image", 60, 80, "auto");
-  add("label_size", 30, 40, "auto");
-  add("eighth", 45, 40, "auto");
+  add("smaller", 30, 40, "auto");
+  add("narrow", 45, 40, "auto");
   add("full", 60, 80, "full");
   add("larger", 960, 1280, "auto");
   const Encoded encoded = photograph();

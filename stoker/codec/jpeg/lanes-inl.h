@@ -21,9 +21,6 @@
 #include "stoker/codec/jpeg/segment_output-inl.h"
 #include "stoker/codec/jpeg/streams-inl.h"
 
-#undef STOKER_JPEG_LANES
-#define STOKER_JPEG_LANES (HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2)
-
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
 namespace HWY_NAMESPACE {

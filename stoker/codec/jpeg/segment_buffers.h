@@ -12,6 +12,9 @@ namespace stoker {
 /// Bit streams that a core without wide vectors decodes in turns, so that the others' work hides one's look-up.
 constexpr int kStreams = 4;
 
+/// In code for one of Highway's targets: whether it decodes in lanes.
+#define STOKER_JPEG_LANES (HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2)
+
 /// Bit streams between the rounds of the decoder in lanes-inl.h.
 template <int kLanes>
 struct LaneGroup {

@@ -30,7 +30,6 @@ bool decode_by_8_lanes(SegmentBuffers& buffers, const SegmentWork& work, std::sp
 }
 #endif
 
-// The last one is for images of few segments.
 SegmentWays& ways_of_target() {
   static SegmentWays ways({
 #if HWY_TARGET == HWY_AVX3_DL

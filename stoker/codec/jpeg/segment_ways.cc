@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// Images with fewer segments say little about time; the first ones of a thread find memory that was never touched.
+// Images with fewer segments say little about time.
 constexpr std::size_t kSegmentsTried = 48;
 constexpr int kTrials = 9;
 
@@ -36,7 +36,7 @@ void SegmentWays::select(std::string_view name) {
 bool SegmentWays::decode(SegmentBuffers& buffers, const SegmentWork& work, std::span<const JpegSegment> segments) {
   const SegmentWay* const chosen = chosen_.load(std::memory_order_relaxed);
   if (chosen) return chosen->decode(buffers, work, segments);
-  if (segments.size() < kSegmentsTried) return ways_.back().decode(buffers, work, segments);
+  if (segments.size() < kSegmentsTried) return ways_.front().decode(buffers, work, segments);
   return try_all(buffers, work, segments);
 }
 

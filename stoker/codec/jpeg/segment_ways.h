@@ -20,6 +20,8 @@ struct SegmentWay {
 
 class SegmentWays {
  public:
+  /// The first is the one to be expected the fastest: images too small for a trial are decoded in it until there was
+  /// one.
   explicit SegmentWays(std::vector<SegmentWay> ways);
 
   /// The first images are decoded in every way, until one has been the fastest most often.
