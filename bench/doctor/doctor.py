@@ -7,6 +7,7 @@ by --only: forecasts, bottlenecks, advice, repeats, watching, agreement, stories
 
 import dataclasses
 import pathlib
+import re
 import shutil
 import statistics
 import sys
@@ -54,11 +55,12 @@ class Failed(Exception):
 class Bench:
     """The command, the data, and what is reported."""
 
-    def __init__(self, build, folder, images):
+    def __init__(self, build, folder, images, cases_named):
         self.build, self.folder, self.stoker = build, folder, build / "stoker"
         self.bucket = folder / "served" / "bench"
         self.bucket.mkdir(parents=True)
         self.figures, self.rows, self.absent = [], {}, {}
+        self.cases = [case for case in cases.cases() if re.search(cases_named or "", case.name)]
         self.diagnosed = {}  # by the case's name
         self.catalogue = folder / "throttled.toml"
         self.catalogue.write_text(cases.CATALOGUE)
@@ -209,7 +211,7 @@ def diagnose(bench, case):
 
 def bottlenecks(bench):
     rows, right, errors = [], 0, []
-    for case in cases.cases():
+    for case in bench.cases:
         found = attempt(bench, case.name, lambda case=case: diagnose(bench, case))
         if not found:
             continue
@@ -274,7 +276,7 @@ def advice(bench):
     """The first change is made and measured. Where this machine cannot make it, the case is tried again before a GPU that takes
     half as much again as it gets: what it needs may be had here. A GPU that is fed needs no change."""
     rows, off = [], []
-    for case in cases.cases():
+    for case in bench.cases:
         def measure(case=case):
             answer, before = bench.diagnosed.get(case.name) or diagnose(bench, case)
             if answer["fed"]:
@@ -386,7 +388,7 @@ def run(build, options):
     parent = build / "bench-data"
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="doctor-", dir=parent) as folder:
-        bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
+        bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build), options.cases)
         for stage in only:
             if stage == "stories":
                 told(bench, options.write or folder)

@@ -39,7 +39,7 @@ HuffmanEntry entry_of(std::uint32_t code, int length, const Meaning& meaning, bo
 JpegTables::JpegTables()
     : entries_(std::make_unique<HuffmanEntry[]>(kSecondsBegin + kSecondsMax * kSecondSize)),
       code_lengths_(std::make_unique<std::uint8_t[]>(kSecondsBegin)),
-      skips_(std::make_unique<SkipEntry[]>(kPairsMax * kTableSize)) {}
+      skips_(std::make_unique<SkipEntry[]>(kSecondsBegin)) {}
 
 void JpegTables::build(const JpegHeader& header) {
   int pairs = 0;
@@ -128,35 +128,39 @@ std::uint32_t JpegTables::second_of(HuffmanEntry& first) {
 }
 
 void JpegTables::build_skips() {
-  for (int pair = 0; pair < kPairsMax; ++pair) {
-    if (built_[2 * pair + 1] && !skips_built_[pair]) build_skips_of(pair);
+  for (int table = 0; table < 2 * kPairsMax; ++table) {
+    if (built_[table] && !skips_built_[table]) build_skips_of(table);
   }
 }
 
-// A second symbol counts if all of its code is among the bits that are left; its value may lie beyond.
-void JpegTables::build_skips_of(int pair) {
-  skips_built_[pair] = true;
-  const std::uint32_t begin = static_cast<std::uint32_t>(2 * pair + 1) * kTableSize;
+// After the first symbol another one counts if all of its code is among the bits that are left; its value may lie
+// beyond.
+void JpegTables::build_skips_of(int table) {
+  skips_built_[table] = true;
+  const bool dc = table % 2 == 0;
+  const std::uint32_t begin = static_cast<std::uint32_t>(table) * kTableSize;
   const HuffmanEntry* const entries = entries_.get() + begin;
   const std::uint8_t* const code_lengths = code_lengths_.get() + begin;
-  SkipEntry* const skips = skips_.get() + static_cast<std::uint32_t>(pair) * kTableSize;
   for (std::uint32_t bits = 0; bits < kTableSize; ++bits) {
-    const HuffmanEntry first = entries[bits];
-    const std::uint32_t length = entry_length(first);
-    const bool ends = entry_to_end(first) != 0;
-    const std::uint32_t left = length < kFirstBits ? kFirstBits - length : 0;
-    const std::uint32_t next = bits << (length & 15) & (kTableSize - 1);
-    const HuffmanEntry second = entries[next];
-    const bool two = !ends && code_lengths[next] != 0 && code_lengths[next] <= left &&
-                     length + entry_length(second) <= kShortSymbolBits;
-    const bool second_ends = entry_to_end(second) != 0;
-    SkipEntry skip = length | (ends ? kSkipEndsBlock : (entry_run(first) + 1) << 8);
-    if (two) skip += entry_length(second) | (second_ends ? kSkipEndsBlock : (entry_run(second) + 1) << 8);
-    skips[bits] = first & kSpecialEntry || length > kShortSymbolBits ? 0 : skip;
+    std::uint32_t length = 0, positions = 0;
+    SkipEntry ends = 0;
+    while (length < kFirstBits && ends == 0) {
+      const std::uint32_t next = bits << length & (kTableSize - 1);
+      const HuffmanEntry entry = entries[next];
+      const std::uint32_t moved = entry_to_end(entry) != 0 ? 0 : entry_run(entry) + 1;
+      const bool all_there =
+          length == 0 ? !(entry & kSpecialEntry) : code_lengths[next] != 0 && code_lengths[next] <= kFirstBits - length;
+      if (!all_there || length + entry_length(entry) > kSkipBitsMax || positions + moved > 63) break;
+      length += entry_length(entry);
+      positions += moved;
+      if (entry_to_end(entry) != 0) ends = kSkipEndsBlock | kSkipEndsTable;
+      if (dc) ends = kSkipEndsTable;
+    }
+    skips_[begin + bits] = length == 0 ? kNoSkip : length | ends | positions << 24;
   }
 }
 
-RareSymbol JpegTables::decode_rare(int table, std::uint64_t bits) const {
+JpegSymbol JpegTables::decode_rare(int table, std::uint64_t bits) const {
   const Lengths& lengths = lengths_[static_cast<std::size_t>(table)];
   const auto beginning = static_cast<std::uint16_t>(bits >> (64 - kCodeBitsMax));
   std::size_t shorter = 0;
@@ -166,7 +170,7 @@ RareSymbol JpegTables::decode_rare(int table, std::uint64_t bits) const {
   const int symbol = lengths.first_symbols[shorter] + (beginning >> (kCodeBitsMax - length));
   const Meaning meaning =
       meaning_of(table, codes_[static_cast<std::size_t>(table)].symbols[static_cast<std::size_t>(symbol)]);
-  RareSymbol result{
+  JpegSymbol result{
       .good = true, .length = length + meaning.value_bits, .run = meaning.run, .to_end = meaning.to_end, .value = 0};
   if (meaning.value_bits > 0) {
     const int raw = static_cast<int>(bits << length >> (64 - meaning.value_bits));

@@ -34,8 +34,6 @@ constexpr std::uint32_t entry_bias(HuffmanEntry entry) { return entry >> 16; }
 constexpr int kFirstBits = 11, kSecondBits = 6;
 /// Longer symbols, code and value together, are rare ones.
 constexpr int kSymbolBitsMax = 31;
-/// Of 57 or more bits that were loaded at once, 31 are left after symbols that have together no more than this.
-constexpr int kShortSymbolBits = 24;
 
 /// The entry for the next bits, of which there are 17 at least; `begin` is where its table begins among all entries.
 inline HuffmanEntry look_up(const HuffmanEntry* entries, std::uint32_t begin, std::uint64_t bits) {
@@ -50,17 +48,22 @@ inline std::int16_t value_of(HuffmanEntry entry, std::uint64_t bits) {
   return static_cast<std::int16_t>((bits >> 1 >> (63 - entry_length(entry))) + entry_bias(entry));
 }
 
-/// One or two symbols of an AC table that are only passed over, from the lowest bit: 0..5 their length in bits, at most
-/// kShortSymbolBits; 8..15 by how much they move the position on; 16: the last of them ends the block. 0: look at
-/// symbols one by one.
+/// Symbols that are only passed over: of an AC table as many as fit into the bits of the index and belong to one block,
+/// of a DC table one. Fields from the lowest bit: 0..7 their length in bits, at most kSkipBitsMax; 8 the last one ends
+/// the block; 9 the next symbol is one of another table; 24..31 by how much they move the position on: 64 if symbols
+/// have to be looked at one by one.
 using SkipEntry = std::uint32_t;
 
-constexpr std::uint32_t skip_length(SkipEntry entry) { return entry & 63; }
-constexpr std::uint32_t skip_positions(SkipEntry entry) { return entry >> 8 & 255; }
-constexpr SkipEntry kSkipEndsBlock = 1U << 16;
+constexpr std::uint32_t skip_length(SkipEntry entry) { return entry & 255; }
+constexpr std::uint32_t skip_ends_block(SkipEntry entry) { return entry >> 8 & 1; }
+constexpr std::uint32_t skip_ends_table(SkipEntry entry) { return entry >> 9 & 1; }
+constexpr std::uint32_t skip_positions(SkipEntry entry) { return entry >> 24; }
+constexpr SkipEntry kSkipEndsBlock = 1U << 8, kSkipEndsTable = 1U << 9, kNoSkip = 64U << 24;
+/// Of 57 or more bits that were loaded at once, kFirstBits are left after two of these.
+constexpr int kSkipBitsMax = 22;
 
-/// What a symbol comes to when it is decoded bit by bit.
-struct RareSymbol {
+/// A symbol by itself.
+struct JpegSymbol {
   bool good = false;  // else no code begins with these bits
   int length = 0;
   int run = 0;
@@ -86,11 +89,22 @@ class JpegTables {
 
   /// Makes the tables for passing over the scan, unless they are there.
   void build_skips();
-  /// By the next kFirstBits bits. Those of pair p begin at p kTableSize.
-  const SkipEntry* skips() const { return skips_.get(); }
+  /// By the next kFirstBits bits; `table` is 2 p or 2 p + 1.
+  const SkipEntry* skips(int table) const { return skips_.get() + static_cast<std::uint32_t>(table) * kTableSize; }
 
   /// `bits` holds the next 64 bits, `table` is 2 p or 2 p + 1.
-  RareSymbol decode_rare(int table, std::uint64_t bits) const;
+  JpegSymbol decode_rare(int table, std::uint64_t bits) const;
+  /// The same, quickly for symbols that are not rare.
+  JpegSymbol decode(int table, std::uint64_t bits) const {
+    const HuffmanEntry entry = look_up(entries(), static_cast<std::uint32_t>(table) * kTableSize, bits);
+    if (entry & kSpecialEntry) [[unlikely]]
+      return decode_rare(table, bits);
+    return {.good = true,
+            .length = static_cast<int>(entry_length(entry)),
+            .run = static_cast<int>(entry_run(entry)),
+            .to_end = entry_to_end(entry) != 0,
+            .value = value_of(entry, bits)};
+  }
 
  private:
   // Room for second look-ups: real files take a few; a code takes one at most. Where a DC table has many codes of the
@@ -100,14 +114,14 @@ class JpegTables {
   static_assert(kSecondsBegin + kSecondsMax * kSecondSize <= 1U << 16, "entries have 16 bits for where one begins");
 
   void build_table(int table, const HuffmanCode& code);
-  void build_skips_of(int pair);
+  void build_skips_of(int table);
   void place(int table, std::uint32_t code, int length, int symbol);
   std::uint32_t second_of(HuffmanEntry& first);
 
   std::unique_ptr<HuffmanEntry[]> entries_;
   std::unique_ptr<std::uint8_t[]> code_lengths_;  // by the first kFirstBits bits; 0 where their entry is special
   std::unique_ptr<SkipEntry[]> skips_;
-  std::array<bool, kPairsMax> skips_built_{};
+  std::array<bool, 2 * kPairsMax> skips_built_{};
   std::uint32_t seconds_ = 0;  // in use
   std::array<HuffmanCode, 2 * kPairsMax> codes_;
   // What decode_rare needs of a code, by the number of bits less one.

@@ -16,7 +16,7 @@ namespace stoker {
 namespace {
 
 // What ITU-T T.81 says (figures F.12 to F.16).
-RareSymbol decode_bit_by_bit(const HuffmanCode& code, bool dc, std::uint64_t bits) {
+JpegSymbol decode_bit_by_bit(const HuffmanCode& code, bool dc, std::uint64_t bits) {
   const auto bit = [bits](int number) { return static_cast<int>(bits >> (63 - number) & 1); };
   int value = 0, smallest = 0, before = 0, length = 0, symbol = -1;
   while (symbol < 0) {
@@ -95,7 +95,7 @@ std::uint64_t any_bits(Noise& noise) {
 }
 
 // What a decoder makes of these bits, as it does: by a first or a second look-up, else bit by bit.
-RareSymbol look_up_whole(const JpegTables& tables, int table, std::uint64_t bits) {
+JpegSymbol look_up_whole(const JpegTables& tables, int table, std::uint64_t bits) {
   const HuffmanEntry entry =
       look_up(tables.entries(), static_cast<std::uint32_t>(table) * JpegTables::kTableSize, bits);
   if (entry & kSpecialEntry) return tables.decode_rare(table, bits);
@@ -108,7 +108,7 @@ RareSymbol look_up_whole(const JpegTables& tables, int table, std::uint64_t bits
           .value = value_of(entry, bits)};
 }
 
-std::string text_of(const RareSymbol& symbol) {
+std::string text_of(const JpegSymbol& symbol) {
   if (!symbol.good) return "no symbol";
   return "length " + std::to_string(symbol.length) + ", run " + std::to_string(symbol.run) +
          (symbol.to_end ? " to the end" : "") + ", value " + std::to_string(symbol.value);
@@ -119,38 +119,36 @@ void expect_right_look_ups(const JpegTables& tables, const HuffmanCode (&codes)[
     for (int i = 0; i < tries; ++i) {
       std::uint64_t bits = any_bits(noise);
       if (i < 1 << 16) bits = bits >> 16 | static_cast<std::uint64_t>(i * 40503 & 0xFFFF) << 48;  // all beginnings
-      const RareSymbol want = decode_bit_by_bit(codes[table], table % 2 == 0, bits);
+      const JpegSymbol want = decode_bit_by_bit(codes[table], table % 2 == 0, bits);
       ASSERT_EQ(text_of(look_up_whole(tables, table, bits)), text_of(want)) << "table " << table << ", bits " << bits;
       ASSERT_EQ(text_of(tables.decode_rare(table, bits)), text_of(want)) << "table " << table << ", bits " << bits;
     }
   }
 }
 
-// A skip is one symbol, or two.
+// A skip is some symbols of a block, or of a DC table one.
 void expect_right_skips(const JpegTables& tables, const HuffmanCode (&codes)[6], Noise& noise) {
-  for (int pair = 0; pair < 3; ++pair) {
+  for (int table = 0; table < 6; ++table) {
     for (std::uint64_t index = 0; index < JpegTables::kTableSize; ++index) {
-      const SkipEntry skip = tables.skips()[static_cast<std::uint32_t>(pair) * JpegTables::kTableSize + index];
-      if (skip == 0) continue;
-      ASSERT_LE(skip_length(skip), static_cast<std::uint32_t>(kShortSymbolBits));
+      const SkipEntry skip = tables.skips(table)[index];
+      if (skip == kNoSkip) continue;
+      ASSERT_LE(skip_length(skip), static_cast<std::uint32_t>(kSkipBitsMax));
       const std::uint64_t bits = index << (64 - kFirstBits) | any_bits(noise) >> kFirstBits;
-      const HuffmanCode& code = codes[2 * pair + 1];
-      const RareSymbol first = decode_bit_by_bit(code, false, bits);
-      ASSERT_TRUE(first.good);
-      const auto positions = [](const RareSymbol& symbol) {
-        return symbol.to_end ? 0U : static_cast<std::uint32_t>(symbol.run + 1);
-      };
-      if (skip_length(skip) == static_cast<std::uint32_t>(first.length)) {
-        ASSERT_EQ(skip_positions(skip), positions(first));
-        ASSERT_EQ((skip & kSkipEndsBlock) != 0, first.to_end);
-        continue;
+      std::uint32_t length = 0, positions = 0;
+      bool ends = false;
+      while (length < skip_length(skip)) {
+        ASSERT_FALSE(ends);
+        const JpegSymbol symbol = decode_bit_by_bit(codes[table], table % 2 == 0, bits << length);
+        ASSERT_TRUE(symbol.good);
+        length += static_cast<std::uint32_t>(symbol.length);
+        if (!symbol.to_end) positions += static_cast<std::uint32_t>(symbol.run) + 1;
+        ends = symbol.to_end || table % 2 == 0;
       }
-      ASSERT_FALSE(first.to_end);
-      const RareSymbol second = decode_bit_by_bit(code, false, bits << first.length);
-      ASSERT_TRUE(second.good);
-      ASSERT_EQ(skip_length(skip), static_cast<std::uint32_t>(first.length + second.length));
-      ASSERT_EQ(skip_positions(skip), positions(first) + positions(second));
-      ASSERT_EQ((skip & kSkipEndsBlock) != 0, second.to_end);
+      ASSERT_EQ(skip_length(skip), length);
+      ASSERT_EQ(skip_positions(skip), positions);
+      ASSERT_LT(positions, 64U);
+      ASSERT_EQ(skip_ends_block(skip), ends && table % 2 == 1 ? 1U : 0U);
+      ASSERT_EQ(skip_ends_table(skip), ends ? 1U : 0U);
     }
   }
 }
@@ -200,7 +198,7 @@ TEST(JpegTables, DecodeBitByBitWhereThereIsNoRoomForSecondLookUps) {
   expect_right_look_ups(tables, codes, noise, 1 << 16);
 }
 
-TEST(JpegTables, PassOverTwoSymbolsAtATime) {
+TEST(JpegTables, PassOverAsManySymbolsAsFit) {
   HuffmanCode code;  // of one bit: the end of a block; of two: a value of one bit
   code.counts[0] = code.counts[1] = 1;
   code.symbols[1] = 1;
@@ -209,13 +207,13 @@ TEST(JpegTables, PassOverTwoSymbolsAtATime) {
   JpegTables tables;
   tables.build(header_of(codes));
   tables.build_skips();
-  const SkipEntry two_values = tables.skips()[0b10'1'10'0'00000], value_and_end = tables.skips()[0b10'1'0'0000000];
-  EXPECT_EQ(skip_length(two_values), 6U);
-  EXPECT_EQ(skip_positions(two_values), 2U);
-  EXPECT_EQ(two_values & kSkipEndsBlock, 0U);
+  const SkipEntry values = tables.skips(1)[0b10'1'10'0'10'1'10], value_and_end = tables.skips(1)[0b10'1'0'0000000];
+  EXPECT_EQ(skip_length(values), 12U);  // the last value's bit is not in the index
+  EXPECT_EQ(skip_positions(values), 4U);
+  EXPECT_EQ(skip_ends_block(values), 0U);
   EXPECT_EQ(skip_length(value_and_end), 4U);
   EXPECT_EQ(skip_positions(value_and_end), 1U);
-  EXPECT_NE(value_and_end & kSkipEndsBlock, 0U);
+  EXPECT_EQ(skip_ends_block(value_and_end), 1U);
 }
 
 // Tables are kept from image to image: whatever came before, they are those of the image.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stoker/codec/jpeg/scan_walker.h"
-
 namespace stoker {
 namespace {
 
@@ -89,7 +87,7 @@ bool JpegPlaneDecoder::find_entry_points(Bytes encoded, const JpegHeader& header
   const McuGrid grid(header);
   tables_.build(header);
   scan_.read(encoded, header.scan_begin, header.restart_interval > 0);
-  if (!scan_.ends_image() || !walk_scan(header, grid, tables_, scan_, grid.down, points)) return false;
+  if (!scan_.ends_image() || !walker_.walk(header, grid, tables_, scan_, grid.down, points)) return false;
   StuffedPlace place(encoded, header.scan_begin);
   points.pop_back();  // of the end
   for (EntryPoint& point : points) {
@@ -123,7 +121,7 @@ std::optional<Planes> JpegPlaneDecoder::decode(Bytes encoded, const JpegHeader& 
     scan_.read(encoded, header.scan_begin, header.restart_interval > 0);
     // What comes before the end may be what makes the file bad, also where the window needs nothing of it.
     if (!scan_.ends_image()) return std::nullopt;
-    if (!walk_scan(header, grid, tables_, scan_, mcus.bottom, walked_)) return std::nullopt;
+    if (!walker_.walk(header, grid, tables_, scan_, mcus.bottom, walked_)) return std::nullopt;
     list_from_scan(header, grid, mcus);
     work.data = scan_.data();
   }

@@ -11,6 +11,7 @@
 #include "stoker/codec/jpeg/header.h"
 #include "stoker/codec/jpeg/huffman_tables.h"
 #include "stoker/codec/jpeg/scan_bytes.h"
+#include "stoker/codec/jpeg/scan_walker.h"
 #include "stoker/codec/jpeg/segment_decoder.h"
 #include "stoker/codec/jpeg/segment_layout.h"
 #include "stoker/tensor/image.h"
@@ -64,6 +65,7 @@ class JpegPlaneDecoder {
 
   JpegTables tables_;
   ScanBytes scan_;
+  ScanWalker walker_;
   EntryPoints walked_;
   std::vector<JpegSegment> segments_;
   std::size_t unstuffed_bytes_ = 0;     // that they were copied to

@@ -1,165 +1,239 @@
 #include "stoker/codec/jpeg/scan_walker.h"
 
-#include <limits>
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "stoker/codec/jpeg/walkers.h"
 
 namespace stoker {
 namespace {
 
-// Keeps the next bits at hand: refilling does not wait for the look-ups of those before.
-struct BitReader {
-  static constexpr int kBitsMin = 56;  // after a refill
+// What one walker goes over at a time, in bytes. Where less is left than the shortest for each of them, one walks
+// alone.
+constexpr std::int64_t kStretchMin = 1024, kStretchMax = 16384;
+constexpr std::size_t kStartsMax = walk_starts_max(std::uint64_t{8} * kStretchMax);
+constexpr int kTries = 32;
 
-  const std::uint8_t* next;
-  std::uint64_t bits = 0;
-  std::uint32_t count = 0;  // of bits that are there; those below them are of the next byte already
+// Takes the blocks of an interval in their order, by where they begin: adds up their DC coefficients, and notes the
+// segments.
+class BlockChain {
+ public:
+  BlockChain(const McuGrid& grid, const SegmentGrid& segments, const JpegTables& tables, const ScanBytes& scan,
+             EntryPoints& points)
+      : grid_(grid), segments_(segments), tables_(tables), scan_(scan.data()), points_(points) {
+    for (int c = 0; c < 3; ++c) dc_tables_[static_cast<std::size_t>(c)] = 2 * tables.pair_of(c);
+  }
 
-  void refill() {
-    bits |= load_bits(next, 0) >> count;
-    next += (63 - count) / 8;
-    count |= kBitsMin;
+  /// The next blocks are those of so many MCUs, up to this bit at most: libjpeg reads zeros there.
+  void begin_interval(std::int64_t mcus, std::uint64_t end) {
+    left_ = mcus * grid_.blocks;
+    end_ = end;
+    dc_ = {};
+    good_ = true;
   }
-  void take(std::uint32_t taken) {
-    bits <<= taken;
-    count -= taken;
+
+  /// Blocks begin at these bits; after the last one that is wanted the end is. False where that was reached, or a block
+  /// is not sound.
+  bool take(const std::uint64_t* begin, const std::uint64_t* end) {
+    std::array<int, 3> dc = dc_;
+    bool good = true;
+    int block = block_;
+    const std::uint64_t* const last = end - begin > left_ ? begin + left_ : end;
+    for (const std::uint64_t* start = begin; start < last && good; ++start) {
+      if (block == 0 && mcus_left_-- == 0) begin_segment(*start, dc);
+      const auto component = static_cast<std::size_t>(grid_.component[static_cast<std::size_t>(block)]);
+      const JpegSymbol symbol = tables_.decode(dc_tables_[component], load_bits(scan_, *start));
+      const int value = dc[component] += symbol.value;
+      good = *start <= end_ && symbol.good && value == static_cast<std::int16_t>(value);
+      if (++block == grid_.blocks) block = 0;
+    }
+    left_ -= last - begin;
+    block_ = block;
+    dc_ = dc;
+    const bool ended = last < end;
+    if (ended || last > begin) reached_ = ended ? *last : last[-1];
+    good_ = good && reached_ <= end_;
+    return good_ && !ended;
   }
+
+  /// Those whose beginning was not taken yet; 0 also where the end was not.
+  std::int64_t left() const { return left_; }
+  /// Of the next one's in its MCU.
+  int block() const { return block_; }
+  bool good() const { return good_; }
+  void fail() { good_ = false; }
+  /// The bit that was taken last.
+  std::uint64_t reached() const { return reached_; }
+  /// An entry point where the last one of all ends.
+  void end() { note(reached_, dc_); }
+
+ private:
+  void note(std::uint64_t bit, const std::array<int, 3>& dc) {
+    EntryPoint point{.bit = bit, .dc = {}};
+    for (std::size_t c = 0; c < point.dc.size(); ++c) point.dc[c] = static_cast<std::int16_t>(dc[c]);
+    points_.push_back(point);
+  }
+  void begin_segment(std::uint64_t bit, const std::array<int, 3>& dc) {
+    note(bit, dc);
+    const int mcus = segments_.mcus(column_, row_);
+    mcus_left_ = mcus - 1;
+    column_ += mcus;
+    if (column_ < grid_.across) return;
+    column_ = 0;
+    ++row_;
+  }
+
+  const McuGrid& grid_;
+  const SegmentGrid& segments_;
+  const JpegTables& tables_;
+  const std::uint8_t* const scan_;
+  EntryPoints& points_;
+  std::array<int, 3> dc_tables_{};
+  std::int64_t left_ = 0;
+  std::uint64_t end_ = 0, reached_ = 0;
+  std::array<int, 3> dc_{};
+  bool good_ = true;
+  int block_ = 0;             // of the next one in its MCU
+  int mcus_left_ = 0;         // of the segment, to begin
+  int row_ = 0, column_ = 0;  // of the next segment
 };
 
 class Walk {
  public:
-  Walk(const JpegHeader& header, const McuGrid& grid, const JpegTables& tables, const ScanBytes& scan)
+  Walk(const JpegHeader& header, const McuGrid& grid, const JpegTables& tables, const ScanBytes& scan,
+       std::uint64_t* starts, EntryPoints& points)
       : header_(header),
         grid_(grid),
-        tables_(tables),
         scan_(scan),
-        entries_(tables.entries()),
-        skips_(tables.skips()),
+        phases_(grid, tables),
         segments_(grid, header.restart_interval),
-        reader_{scan.data()} {
-    find_end();
+        chain_(grid, segments_, tables, scan, points) {
+    for (std::size_t i = 0; i < kWalkersMax; ++i) walkers_[i].starts = starts + i * kStartsMax;
+    // If all blocks are coded alike, a walker that takes one for another never sees its mistake.
+    const auto first = grid.component.begin();
+    alone_ = grid.blocks > 1 && std::all_of(first, first + grid.blocks, [&](int component) {
+               return tables.pair_of(component) == tables.pair_of(*first);
+             });
   }
 
-  bool run(int rows, EntryPoints& points) {
-    points.clear();
-    std::int64_t mcu = 0;
-    for (int row = 0; row < rows; ++row) {
-      for (int column = 0; column < grid_.across;) {
-        if (mcu > 0 && header_.restart_interval > 0 && mcu % header_.restart_interval == 0 && !restart()) return false;
-        points.push_back(point());
-        const int mcus = segments_.mcus(column, row);
-        for (int i = 0; i < mcus; ++i) {
-          if (!pass_mcu()) return false;
-        }
-        column += mcus;
-        mcu += mcus;
-      }
+  bool run(int rows) {
+    const std::int64_t mcus = std::int64_t{rows} * grid_.across, all = std::int64_t{grid_.down} * grid_.across;
+    const std::int64_t interval = header_.restart_interval > 0 ? header_.restart_interval : all;
+    const std::vector<std::uint32_t>& restarts = scan_.restarts();
+    std::size_t passed = 0;  // restarts
+    for (std::int64_t mcu = 0; mcu < mcus; mcu += interval) {
+      if (mcu > 0 && (passed == restarts.size() || !ends_at(restarts[passed++]))) return false;
+      const std::size_t begin = mcu > 0 ? restarts[passed - 1] : 0;
+      const std::size_t end = passed == restarts.size() ? scan_.size() : restarts[passed];
+      const std::int64_t here = std::min(interval, all - mcu);
+      if (!walk_interval(begin, end, here, std::min(here, mcus - mcu))) return false;
     }
-    points.push_back(point());
-    const bool whole = rows == grid_.down;
-    return !whole || (ends_at(scan_.size()) && restarts_seen_ == scan_.restarts().size());
+    chain_.end();
+    return mcus < all || (ends_at(scan_.size()) && passed == restarts.size());
   }
 
  private:
-  EntryPoint point() const {
-    EntryPoint point{.bit = bit(), .dc = {}};
-    for (std::size_t c = 0; c < point.dc.size(); ++c) point.dc[c] = static_cast<std::int16_t>(dc_[c]);
-    return point;
-  }
-
-  // Bits passed so far.
-  std::uint64_t bit() const {
-    return std::uint64_t{8} * static_cast<std::uint64_t>(reader_.next - scan_.data()) - reader_.count;
-  }
   // Less than a byte is left before this one, which begins an interval or ends the scan.
-  bool ends_at(std::size_t byte) const { return (bit() + 7) / 8 == byte; }
+  bool ends_at(std::size_t byte) const { return (chain_.reached() + 7) / 8 == byte; }
 
-  bool restart() {
-    if (restarts_seen_ == scan_.restarts().size() || !ends_at(scan_.restarts()[restarts_seen_])) return false;
-    reader_ = {scan_.data() + scan_.restarts()[restarts_seen_++]};
-    dc_ = {};
-    find_end();
-    return true;
-  }
-  // Of the interval: libjpeg reads zeros there.
-  void find_end() {
-    const bool last = restarts_seen_ == scan_.restarts().size();
-    end_ = std::uint64_t{8} * (last ? scan_.size() : scan_.restarts()[restarts_seen_]);
-  }
-
-  bool pass_mcu() {
-    for (int block = 0; block < grid_.blocks; ++block) {
-      if (!pass_block(grid_.component[static_cast<std::size_t>(block)]) || bit() > end_) return false;
+  // The first `wanted` MCUs of an interval that has so many.
+  bool walk_interval(std::size_t begin, std::size_t end, std::int64_t mcus, std::int64_t wanted) {
+    chain_.begin_interval(wanted, std::uint64_t{8} * end);
+    const std::int64_t blocks = mcus * grid_.blocks, unwanted = blocks - wanted * grid_.blocks;
+    walkers_[0].begin(std::uint64_t{8} * begin, phases_);
+    bool more = true;
+    while (more) {
+      // As many bytes as the wanted part of the blocks that are left.
+      const auto bytes = static_cast<double>(std::int64_t{8} * static_cast<std::int64_t>(end) -
+                                             static_cast<std::int64_t>(walkers_[0].bit)) /
+                         8;
+      const auto left = static_cast<double>(chain_.left());
+      more = walk_on(static_cast<std::int64_t>(bytes * left / std::max(1.0, left + static_cast<double>(unwanted))));
     }
-    return true;
+    return chain_.good();
   }
 
-  bool pass_block(int component) {
-    const int pair = tables_.pair_of(component);
-    reader_.refill();
-    const RareSymbol symbol = next_symbol(2 * pair);
-    int& dc = dc_[static_cast<std::size_t>(component)];
-    dc += symbol.value;
-    using Dc = std::numeric_limits<std::int16_t>;
-    return symbol.good && dc >= Dc::min() && dc <= Dc::max() && pass_coefficients(pair);
-  }
+  // Over about so many bytes. False if that was the last of the interval.
+  bool walk_on(std::int64_t bytes) {
+    const int count = alone_ || bytes < kWalkersMax * kStretchMin ? 1 : kWalkersMax;
+    const auto stretch = static_cast<std::uint64_t>(std::clamp(bytes / count + 1, kStretchMin, kStretchMax));
+    const std::uint64_t first = walkers_[0].bit / 8;
+    std::array<Walker*, kWalkersMax> walking{};
+    for (int i = 0; i < count; ++i) {
+      Walker& walker = walkers_[i];
+      walking[static_cast<std::size_t>(i)] = &walker;
+      if (i > 0) walker.begin(8 * (first + static_cast<std::uint64_t>(i) * stretch), phases_);
+      walker.tries = i > 0 ? kTries : 0;
+      walker.stop = 8 * (first + static_cast<std::uint64_t>(i + 1) * stretch);
+    }
+    walk_together(phases_, scan_.data(), {walking.data(), static_cast<std::size_t>(count)});
 
-  bool pass_coefficients(int pair) {
-    const SkipEntry* const skips = skips_ + static_cast<std::uint32_t>(pair) * JpegTables::kTableSize;
-    std::uint32_t position = 1;
+    // The first walker is right, up to where it meets the next one, and so on.
+    Walker *right = walkers_, *next = walkers_ + 1, *const end = walkers_ + count;
+    const std::uint64_t* start = right->starts;  // the first that was not taken
     for (;;) {
-      reader_.refill();
-      for (int i = 0; i < kSkipsPerLoad; ++i) {
-        const SkipEntry skip = skips[reader_.bits >> (64 - kFirstBits)];
-        const std::uint32_t moved = position + skip_positions(skip);
-        if (skip == 0 || moved > 63) [[unlikely]] {  // the block may end between two symbols
-          const RareSymbol symbol = next_symbol(2 * pair + 1);
-          if (!symbol.good) return false;
-          position = (symbol.to_end ? position | 63 : position) + static_cast<std::uint32_t>(symbol.run) + 1;
-          if (position >= 64) return position == 64;
-          break;
-        }
-        reader_.take(skip_length(skip));
-        if (skip & kSkipEndsBlock) return true;
-        position = moved;
+      const std::optional<Meeting> meeting = next < end ? meet(*right, start, *next) : std::nullopt;
+      if (!chain_.take(start, meeting ? meeting->of_right : right->starts_end)) return false;
+      if (meeting) {
+        right = next++;
+        start = meeting->of_next;
+        continue;
       }
+      start = right->starts_end;
+      if (right->stuck) {
+        chain_.fail();
+        return false;
+      }
+      while (next < end && next->starts_end[-1] < right->bit) ++next;
+      if (next == end) break;
+      right->go_on_as(*right);
+      start = right->starts;
+      right->stop = right->bit;
+      right->tries = 0;
+      walk_together(phases_, scan_.data(), {&right, 1});
     }
+    alone_ = alone_ || (count > 1 && right == walkers_);
+    walkers_[0].go_on_as(*right);
+    return true;
   }
 
-  RareSymbol next_symbol(int table) {
-    const HuffmanEntry entry =
-        look_up(entries_, static_cast<std::uint32_t>(table) * JpegTables::kTableSize, reader_.bits);
-    RareSymbol symbol{.good = true,
-                      .length = static_cast<int>(entry_length(entry)),
-                      .run = static_cast<int>(entry_run(entry)),
-                      .to_end = entry_to_end(entry) != 0,
-                      .value = value_of(entry, reader_.bits)};
-    if (entry & kSpecialEntry) [[unlikely]]
-      symbol = tables_.decode_rare(table, reader_.bits);
-    reader_.take(static_cast<std::uint32_t>(symbol.length));
-    return symbol;
-  }
+  struct Meeting {
+    const std::uint64_t *of_right, *of_next;
+  };
 
-  static constexpr int kSkipsPerLoad = 2;
-  static_assert((kSkipsPerLoad - 1) * kShortSymbolBits + kSymbolBitsMax <= BitReader::kBitsMin);
+  // Where the same block begins for both; of those of `right` the ones from `start` on count.
+  std::optional<Meeting> meet(const Walker& right, const std::uint64_t* start, const Walker& next) const {
+    const std::uint64_t* a = std::lower_bound(start, static_cast<const std::uint64_t*>(right.starts_end), *next.starts);
+    const std::uint64_t* b = next.starts;
+    while (a < right.starts_end && b < next.starts_end) {
+      const bool same = *a == *b;
+      if (same && (chain_.block() + (a - start) - (b - next.starts)) % grid_.blocks == 0) return Meeting{a, b};
+      const bool before = *a < *b;
+      a += same || before;
+      b += same || !before;
+    }
+    return {};
+  }
 
   const JpegHeader& header_;
   const McuGrid& grid_;
-  const JpegTables& tables_;
   const ScanBytes& scan_;
-  const HuffmanEntry* const entries_;
-  const SkipEntry* const skips_;
+  const WalkPhases phases_;
   const SegmentGrid segments_;
-  BitReader reader_;
-  std::uint64_t end_ = 0;
-  std::array<int, 3> dc_{};
-  std::size_t restarts_seen_ = 0;
+  BlockChain chain_;
+  Walker walkers_[kWalkersMax];
+  bool alone_ = false;
 };
 
 }  // namespace
 
-bool walk_scan(const JpegHeader& header, const McuGrid& grid, JpegTables& tables, const ScanBytes& scan, int rows,
-               EntryPoints& points) {
+bool ScanWalker::walk(const JpegHeader& header, const McuGrid& grid, JpegTables& tables, const ScanBytes& scan,
+                      int rows, EntryPoints& points) {
   tables.build_skips();
-  return Walk(header, grid, tables, scan).run(rows, points);
+  points.clear();
+  auto* const starts = starts_.array<std::uint64_t>(kWalkersMax * kStartsMax);
+  return Walk(header, grid, tables, scan, starts, points).run(rows);
 }
 
 }  // namespace stoker

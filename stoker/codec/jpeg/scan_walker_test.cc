@@ -241,6 +241,119 @@ TEST(ScanWalker, FindsSoundOnlyWhatLibjpegDecodesWithoutAWarning) {
   EXPECT_GT(refused, 500);
 }
 
+// Symbol by symbol, from the beginning.
+std::optional<EntryPoints> plain_walk(const JpegHeader& header, const JpegTables& tables, const ScanBytes& scan,
+                                      int rows) {
+  const McuGrid grid(header);
+  const SegmentGrid segments(grid, header.restart_interval);
+  EntryPoints points;
+  EntryPoint at;
+  std::size_t restarts = 0;
+  std::int64_t mcu = 0;
+  const auto end = [&] { return restarts < scan.restarts().size() ? scan.restarts()[restarts] : scan.size(); };
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0, mcus = 0; column < grid.across; column += mcus) {
+      mcus = segments.mcus(column, row);
+      if (mcu > 0 && header.restart_interval > 0 && mcu % header.restart_interval == 0) {
+        if (restarts == scan.restarts().size() || (at.bit + 7) / 8 != end()) return {};
+        at = {.bit = std::uint64_t{8} * scan.restarts()[restarts++], .dc = {}};
+      }
+      points.push_back(at);
+      mcu += mcus;
+      for (int block = 0; block < mcus * grid.blocks; ++block) {
+        const auto component = static_cast<std::size_t>(grid.component[static_cast<std::size_t>(block % grid.blocks)]);
+        for (int position = 0; position < 64;) {
+          const int table = 2 * tables.pair_of(static_cast<int>(component)) + (position > 0);
+          const JpegSymbol symbol = tables.decode_rare(table, load_bits(scan.data(), at.bit));
+          if (!symbol.good) return {};
+          if (position == 0) {
+            const int dc = at.dc[component] + symbol.value;
+            if (dc != static_cast<std::int16_t>(dc)) return {};
+            at.dc[component] = static_cast<std::int16_t>(dc);
+          }
+          at.bit += static_cast<std::uint64_t>(symbol.length);
+          position = symbol.to_end ? 64 : position + symbol.run + 1;
+          if (position > 64) return {};
+        }
+        if (at.bit > std::uint64_t{8} * end()) return {};
+      }
+    }
+  }
+  points.push_back(at);
+  const bool whole = rows == grid.down;
+  if (whole && ((at.bit + 7) / 8 != scan.size() || restarts != scan.restarts().size())) return {};
+  return points;
+}
+
+void expect_walk_like_the_plain_one(const File& file, const std::string& what, int& sound) {
+  static JpegTables tables;
+  static ScanBytes scan;
+  static ScanWalker walker;
+  const std::optional<JpegHeader> header = parse_jpeg_header(file);
+  if (!header) return;
+  const McuGrid grid(*header);
+  tables.build(*header);
+  scan.read(file, header->scan_begin, header->restart_interval > 0);
+  for (const int rows : {grid.down, divide_up(grid.down, 2), 1}) {
+    const std::optional<EntryPoints> want = plain_walk(*header, tables, scan, rows);
+    EntryPoints points;
+    ASSERT_EQ(walker.walk(*header, grid, tables, scan, rows, points), want.has_value()) << what << ", rows: " << rows;
+    sound += want.has_value();
+    if (!want) continue;
+    ASSERT_EQ(points.size(), want->size()) << what << ", rows: " << rows;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      ASSERT_EQ(points[i].bit, (*want)[i].bit) << what << ", rows: " << rows << ", point " << i;
+      ASSERT_EQ(points[i].dc, (*want)[i].dc) << what << ", rows: " << rows << ", point " << i;
+    }
+  }
+}
+
+// Scans that are long enough for several walkers, also for more than one stretch of each; sound and damaged.
+TEST(ScanWalker, FindsInStretchesWhatItFindsSymbolBySymbol) {
+  const std::vector<TestJpeg> kinds = own_kinds();
+  int sound = 0, broken = 0;
+  for (unsigned seed = 0; seed < rounds(120U); ++seed) {
+    std::mt19937 random(seed);
+    TestJpeg kind = kinds[seed % kinds.size()];
+    kind.quality = 30 + static_cast<int>(random() % 71);
+    const auto side = [&] { return 40 + static_cast<int>(random() % (seed % 8 == 0 ? 800 : 300)); };
+    const int width = side(), height = side();
+    const File file = encode_test_jpeg(kind, make_test_image(width, height, kind.components, seed));
+    const std::string what = kind.name + ", seed " + std::to_string(seed);
+    expect_walk_like_the_plain_one(file, what, sound);
+    for (int damage = 0; damage < 4; ++damage) {
+      expect_walk_like_the_plain_one(damaged(file, parse_jpeg_header(file)->scan_begin, random), what, broken);
+    }
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(sound, static_cast<int>(3 * rounds(120U)));
+  EXPECT_GT(broken, static_cast<int>(rounds(120U)));
+}
+
+// Coefficients that no photograph has: blocks of the fewest and of the most bits, with ends and without, in which
+// walkers that begin anywhere do not find their way or see faults where there are none.
+TEST(ScanWalker, FindsItsWayThroughBlocksOfAnyKind) {
+  int sound = 0;
+  for (unsigned seed = 0; seed < rounds(60U); ++seed) {
+    std::mt19937 random(seed);
+    CodedJpeg jpeg{.width = 400, .height = 256, .components = seed % 2 ? 3 : 1};
+    jpeg.quantization.fill(1);
+    if (seed % 3 == 0) jpeg.restart_interval = 1 + static_cast<int>(random() % 700);
+    jpeg.blocks.resize(static_cast<std::size_t>(jpeg.block_count()));
+    const unsigned values = 1 + random() % 63;
+    const int bits = 1 + static_cast<int>(random() % 15);
+    for (std::array<int, 64>& block : jpeg.blocks) {
+      const unsigned count = seed % 5 == 0 ? values : random() % (values + 1);
+      for (unsigned i = 0; i < count; ++i)
+        block[random() % 64] = static_cast<int>(random() % (1U << bits)) - (1 << bits) / 2;
+      if (seed % 7 == 0) block[63] = 1;
+    }
+    expect_walk_like_the_plain_one(jpeg.write(), "seed " + std::to_string(seed), sound);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(sound, static_cast<int>(rounds(60U)));
+}
+
 TEST(ScanWalker, FindsWhereEverySegmentBegins) {
   JpegPlaneDecoder decoder;
   LibjpegDecoder library;

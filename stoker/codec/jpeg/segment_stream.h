@@ -27,18 +27,8 @@ struct DecodedSymbol {
 /// Decodes the symbol at `stream.bit` and moves that on. Not good if there is none, or it leads to `end` or beyond.
 inline DecodedSymbol decode_symbol(const JpegTables& tables, const std::uint8_t* data, std::uint32_t end,
                                    SegmentStream& stream) {
-  const std::uint64_t bits = load_bits(data, stream.bit);
-  const HuffmanEntry entry = look_up(tables.entries(), stream.table, bits);
-  RareSymbol symbol{.good = true,
-                    .length = static_cast<int>(entry_length(entry)),
-                    .run = static_cast<int>(entry_run(entry)),
-                    .to_end = entry_to_end(entry) != 0,
-                    .value = 0};
-  if (entry & kSpecialEntry) {
-    symbol = tables.decode_rare(static_cast<int>(stream.table / JpegTables::kTableSize), bits);
-  } else {
-    symbol.value = value_of(entry, bits);
-  }
+  const auto table = static_cast<int>(stream.table / JpegTables::kTableSize);
+  const JpegSymbol symbol = tables.decode(table, load_bits(data, stream.bit));
   const std::uint32_t q =
       (symbol.to_end ? stream.position | 63 : stream.position) + static_cast<std::uint32_t>(symbol.run);
   stream.bit += static_cast<std::uint64_t>(symbol.length);
