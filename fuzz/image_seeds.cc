@@ -159,6 +159,7 @@ void keep_jpegs(const Corpus& corpus) {
     const TestImage image = make_test_image(width, height, jpeg.components);
     const std::vector<std::uint8_t> encoded = encode_test_jpeg(jpeg, image);
     corpus.keep("jpeg_planes", jpeg.name, encoded);
+    corpus.keep("jpeg_walk", jpeg.name, encoded);
 
     EntryPoints points;
     JpegPlaneDecoder().find_entry_points(encoded, *parse_jpeg_header(encoded), points);

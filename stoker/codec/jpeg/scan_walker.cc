@@ -9,10 +9,7 @@
 namespace stoker {
 namespace {
 
-// What one walker goes over at a time, in bytes. Where less is left than the shortest for each of them, one walks
-// alone.
-constexpr std::int64_t kStretchMin = 1024, kStretchMax = 16384;
-constexpr std::size_t kStartsMax = walk_starts_max(std::uint64_t{8} * kStretchMax);
+constexpr std::size_t kStartsMax = walk_starts_max(std::uint64_t{8} * WalkStretch::kLongest);
 constexpr int kTries = 32;
 
 // Takes the blocks of an interval in their order, by where they begin: adds up their DC coefficients, and notes the
@@ -102,10 +99,11 @@ class BlockChain {
 class Walk {
  public:
   Walk(const JpegHeader& header, const McuGrid& grid, const JpegTables& tables, const ScanBytes& scan,
-       std::uint64_t* starts, EntryPoints& points)
+       const WalkStretch& limits, std::uint64_t* starts, EntryPoints& points)
       : header_(header),
         grid_(grid),
         scan_(scan),
+        limits_(limits),
         phases_(grid, tables),
         segments_(grid, header.restart_interval),
         chain_(grid, segments_, tables, scan, points) {
@@ -156,8 +154,8 @@ class Walk {
 
   // Over about so many bytes. False if that was the last of the interval.
   bool walk_on(std::int64_t bytes) {
-    const int count = alone_ || bytes < kWalkersMax * kStretchMin ? 1 : kWalkersMax;
-    const auto stretch = static_cast<std::uint64_t>(std::clamp(bytes / count + 1, kStretchMin, kStretchMax));
+    const int count = alone_ || bytes < kWalkersMax * limits_.shortest ? 1 : kWalkersMax;
+    const auto stretch = static_cast<std::uint64_t>(std::clamp(bytes / count + 1, limits_.shortest, limits_.longest));
     const std::uint64_t first = walkers_[0].bit / 8;
     std::array<Walker*, kWalkersMax> walking{};
     for (int i = 0; i < count; ++i) {
@@ -219,6 +217,7 @@ class Walk {
   const JpegHeader& header_;
   const McuGrid& grid_;
   const ScanBytes& scan_;
+  const WalkStretch limits_;
   const WalkPhases phases_;
   const SegmentGrid segments_;
   BlockChain chain_;
@@ -233,7 +232,7 @@ bool ScanWalker::walk(const JpegHeader& header, const McuGrid& grid, JpegTables&
   tables.build_skips();
   points.clear();
   auto* const starts = starts_.array<std::uint64_t>(kWalkersMax * kStartsMax);
-  return Walk(header, grid, tables, scan, starts, points).run(rows);
+  return Walk(header, grid, tables, scan, stretch_, starts, points).run(rows);
 }
 
 }  // namespace stoker
