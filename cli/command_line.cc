@@ -15,7 +15,7 @@ int run_command_line(int argc, char** argv, Interrupts& interrupts) {
   app.footer(
       "Exit status: 0 done, 1 failure, 2 bad usage, 130 interrupted; of doctor: 0 fed, 1 starved, 2 not "
       "measurable.\nSTOKER_ISA forces an instruction set (avx3, "
-      "avx2, sse4, scalar); STOKER_LOG=debug|info|warning|error sets the detail of the log.");
+      "avx2, sse4, neon, scalar); STOKER_LOG=debug|info|warning|error sets the detail of the log.");
   add_run_command(app, interrupts);
   add_plan_command(app);
   std::vector<std::string> typed(argv, argv + argc);

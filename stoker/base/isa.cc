@@ -18,8 +18,8 @@ struct NamedTarget {
   std::int64_t target;
 };
 // Best first. Scalar stands for Highway's emulated 128-bit vectors: plain C++, always there.
-constexpr NamedTarget kTargets[] = {
-    {"avx3_dl", HWY_AVX3_DL}, {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"scalar", HWY_EMU128}};
+constexpr NamedTarget kTargets[] = {{"avx3_dl", HWY_AVX3_DL}, {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2},
+                                    {"sse4", HWY_SSE4},       {"neon", HWY_NEON}, {"scalar", HWY_EMU128}};
 
 std::int64_t machine_targets() {
   static const std::int64_t targets = hwy::SupportedTargets() | HWY_EMU128;

@@ -9,7 +9,7 @@
 namespace stoker {
 
 /// The instruction sets this machine can run, best first: of "avx3_dl" (AVX-512 with VBMI and VNNI), "avx3" (AVX-512),
-/// "avx2", "sse4", "scalar". Kernels that do not use the first run as on the second.
+/// "avx2", "sse4", "neon" (of ARM), "scalar". Kernels that do not use the first run as on the second.
 std::vector<std::string> available_isas();
 
 /// Selects what kernels use from now on. Not to be called while kernels run.

@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-constexpr const char* kIsaNames[] = {"avx3_dl", "avx3", "avx2", "sse4", "scalar"};
+constexpr const char* kIsaNames[] = {"avx3_dl", "avx3", "avx2", "sse4", "neon", "scalar"};
 
 /// Runs the body with one instruction set in use; skipped, and said so, on a machine that lacks it.
 class EachIsa : public testing::TestWithParam<const char*> {

@@ -128,6 +128,13 @@ struct StepFacts {
 };
 
 struct DataFacts {
+  /// What an order reads, per sample.
+  struct OrderReads {
+    std::string order;
+    double bytes = 0, requests = 0;
+    double index_bytes = 0, index_requests = 0;  // of these, of entry points in an index
+  };
+
   std::string layout;  // "packed", "loose"
   std::string format;
   std::int64_t samples = 0;
@@ -135,6 +142,7 @@ struct DataFacts {
   double read_bytes = 0;                         // per sample, as the loader reads them
   double requests = 0;                           // the same: reads or requests
   double index_bytes = 0, index_requests = 0;    // of these, of entry points in an index
+  std::vector<OrderReads> other_orders{};        // what they would read of packed data, as far as that was worked out
   std::uint64_t record_bytes = 0;                // the median sample
   std::vector<double> record_bytes_quantiles{};  // evenly spaced from the least to the largest
   std::vector<double> width_quantiles{}, height_quantiles{};

@@ -143,6 +143,15 @@ void fields_of(DataFacts::Codec& codec, Archive& archive) {
 }
 
 template <typename Archive>
+void fields_of(DataFacts::OrderReads& reads, Archive& archive) {
+  archive("order", reads.order);
+  archive("bytes", reads.bytes);
+  archive("requests", reads.requests);
+  archive("index_bytes", reads.index_bytes);
+  archive("index_requests", reads.index_requests);
+}
+
+template <typename Archive>
 void fields_of(DataFacts& data, Archive& archive) {
   archive("layout", data.layout);
   archive("format", data.format);
@@ -152,6 +161,7 @@ void fields_of(DataFacts& data, Archive& archive) {
   archive("requests", data.requests);
   archive("index_bytes", data.index_bytes);
   archive("index_requests", data.index_requests);
+  archive("other_orders", data.other_orders);
   archive("record_bytes", data.record_bytes);
   archive("record_bytes_quantiles", data.record_bytes_quantiles);
   archive("width_quantiles", data.width_quantiles);

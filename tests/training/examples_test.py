@@ -158,3 +158,24 @@ def test_slurm_goes_on_with_fewer_processes(slurm, imagenet, tmp_path):
 
     assert submit(3, 1) == ["0"]  # by two, since three do not divide the global batch
     assert submit(1, 3) == ["1", "2"]
+
+
+@only_full
+def test_libtorch_goes_on(imagenet, tmp_path):
+    build, prefix = Path(COMMAND).parent, tmp_path / "prefix"
+
+    def run(*words):
+        return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True, timeout=10 * HANG_S).stdout
+
+    run("cmake", "--install", build, "--prefix", prefix)
+    run("cmake", "-S", ROOT / "examples/libtorch", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    train, data = tmp_path / "build/train", imagenet / "train"
+    whole = run(train, data, tmp_path / "whole", 3)
+    parts = [run(train, data, tmp_path / "parts", 3, *steps) for steps in ((4,), ())]
+
+    def batches(printed):
+        return re.findall(r"epoch \d+, batch \d+: first sample .+", printed)
+
+    assert len(batches(whole)) == 9 and batches(parts[0]) + batches(parts[1]) == batches(whole)
+    assert (tmp_path / "whole/network.pt").read_bytes() == (tmp_path / "parts/network.pt").read_bytes()

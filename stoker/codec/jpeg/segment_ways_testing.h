@@ -17,9 +17,9 @@ struct IsaAndWay {
 };
 inline void PrintTo(const IsaAndWay& pair, std::ostream* out) { *out << pair.isa << " by " << pair.way; }
 
-constexpr IsaAndWay kSegmentWays[] = {{"avx3_dl", "lanes16"}, {"avx3_dl", "lanes8"}, {"avx3_dl", "streams"},
-                                      {"avx3", "lanes8"},     {"avx3", "streams"},   {"avx2", "lanes8"},
-                                      {"avx2", "streams"},    {"sse4", "streams"},   {"scalar", "streams"}};
+constexpr IsaAndWay kSegmentWays[] = {
+    {"avx3_dl", "lanes16"}, {"avx3_dl", "lanes8"}, {"avx3_dl", "streams"}, {"avx3", "lanes8"},  {"avx3", "streams"},
+    {"avx2", "lanes8"},     {"avx2", "streams"},   {"sse4", "streams"},    {"neon", "streams"}, {"scalar", "streams"}};
 
 /// As EachIsa.
 class EachSegmentWay : public testing::TestWithParam<IsaAndWay> {

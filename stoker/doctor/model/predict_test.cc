@@ -189,6 +189,17 @@ TEST(Predict, DirectReadsFindEntryPointsInThePageCache) {
   EXPECT_LT(rate_of(predict(facts), Limiter::kStorageBandwidth), 0.99 * by_pages) << "they are samples as others are";
 }
 
+TEST(Predict, AnotherOrderReadsWhatWasWorkedOutForIt) {
+  Facts facts = object_store_facts();
+  const double by_rule = predict(facts, {.order = "windowed"}).samples_per_s;
+  EXPECT_GT(by_rule, 1.1 * predict(facts).samples_per_s);
+  // Windows that are never read together.
+  facts.data.other_orders = {{"windowed", facts.data.read_bytes, facts.data.requests, 0, 0}};
+  EXPECT_NEAR(predict(facts, {.order = "windowed"}).samples_per_s, predict(facts).samples_per_s, 1e-6);
+  facts.data.other_orders[0].requests /= 10;
+  EXPECT_NEAR(predict(facts, {.order = "windowed"}).samples_per_s, by_rule, 1e-6);
+}
+
 TEST(Predict, MemoryGrowsWithTheCoresOfAMachine) {
   Facts facts = small_memory_facts();
   const auto of_memory = [&](double cores) { return rate_of(predict(facts, {.cores = cores}), Limiter::kMemory); };

@@ -106,13 +106,19 @@ class Resolver {
 
   void reads() {
     const DataFacts& data = facts_.data;
-    run_.bytes = data.read_bytes;
-    run_.requests = data.requests > 0 ? data.requests : 1;
+    const std::string order = change_.order.value_or(facts_.run.order);
+    const auto other = std::ranges::find(data.other_orders, order, &DataFacts::OrderReads::order);
+    const bool known = order != facts_.run.order && other != data.other_orders.end();
+    const DataFacts::OrderReads its =
+        known ? *other
+              : DataFacts::OrderReads{order, data.read_bytes, data.requests, data.index_bytes, data.index_requests};
+    run_.bytes = its.bytes;
+    run_.requests = its.requests > 0 ? its.requests : 1;
     const bool loose = change_.layout.value_or(data.layout) == "loose";
     run_.opens = loose ? 1 : 0;
     if (direct() && !facts_.store) {  // an index is read by way of the page cache, which then has it
-      run_.bytes -= data.index_bytes;
-      run_.requests -= data.index_requests;
+      run_.bytes -= its.index_bytes;
+      run_.requests -= its.index_requests;
     }
     if (loose) {
       run_.requests = std::max(1.0, run_.requests);
@@ -120,8 +126,7 @@ class Resolver {
       run_.requests = std::min(1.0, run_.requests);
       assume("a sample of a packed data set is read at once");
     }
-    const std::string order = change_.order.value_or(facts_.run.order);
-    if (loose || order == facts_.run.order) return;
+    if (loose || known || order == facts_.run.order) return;
     if (order == "windowed" || order == "none") {
       run_.requests = std::min(run_.requests, run_.bytes / kWindowedReadBytes);
       assume("an order by windows reads about 1 MB at a time");

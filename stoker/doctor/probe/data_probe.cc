@@ -182,6 +182,16 @@ DataFacts probe_data(const Dataset& dataset, const Recipe& recipe, const LoaderO
   facts.requests = reads.requests;
   facts.index_bytes = reads.bytes_apart;
   facts.index_requests = reads.requests_apart;
+  if (layout.loose) return facts;
+  for (const OrderKind order : {OrderKind::kGlobal, OrderKind::kWindowed}) {
+    if (order == loader.order) continue;
+    LoaderOptions other = loader;
+    other.order = order;
+    const ReadForecast its =
+        forecast_reads(layout, forecast_board(dataset, recipe, plan, other), reads_at_once(order, other));
+    facts.other_orders.push_back(
+        {std::string(to_string(order)), its.bytes, its.requests, its.bytes_apart, its.requests_apart});
+  }
   return facts;
 }
 

@@ -28,7 +28,8 @@ constexpr double kEpochWhole = 32768;
 /// What the read plan wants to know of a store.
 class ForecastSource final : public Source {
  public:
-  ForecastSource(std::uint64_t gap, std::uint64_t unit) : gap_(gap), unit_(unit) {}
+  explicit ForecastSource(const SampleLayout& layout)
+      : gap_(layout.gap_worth_reading), unit_(layout.unit), remote_(layout.remote) {}
 
   const std::string& name() const override { return name_; }
   std::uint64_t size(std::string_view /*part*/) const override { return UINT64_MAX; }
@@ -38,11 +39,12 @@ class ForecastSource final : public Source {
   }
   std::uint64_t gap_worth_reading() const override { return gap_; }
   std::uint64_t alignment() const override { return unit_; }
-  bool is_remote() const override { return true; }
+  bool is_remote() const override { return remote_; }
 
  private:
   const std::string name_ = "forecast";
   const std::uint64_t gap_, unit_;
+  const bool remote_;
 };
 
 std::uint64_t whole_units(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -128,11 +130,7 @@ class Drawing {
 };
 
 Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board, std::size_t at_once)
-    : layout_(layout),
-      board_(board),
-      source_(layout.gap_worth_reading, layout.unit),
-      order_(board.order, 0),
-      at_once_(at_once) {
+    : layout_(layout), board_(board), source_(layout), order_(board.order, 0), at_once_(at_once) {
   std::int64_t begin = 0;
   if (board.order.shard_samples) {
     for (const std::int64_t samples : *board.order.shard_samples) {
@@ -317,6 +315,7 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
     if (!source) continue;
     layout.gap_worth_reading = source->gap_worth_reading();
     layout.unit = source->alignment();
+    layout.remote = source->is_remote();
     add_stretch(std::move(stretch), layout);
   }
   if (layout.samples.empty()) fail(ErrorKind::kData, "none of the samples that were looked at can be read");

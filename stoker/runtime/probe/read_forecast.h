@@ -27,6 +27,7 @@ struct SampleLayout {
   std::vector<Sample> samples;
   std::uint64_t span = 0, span_apart = 0;  // of all of them, in their source and apart
   bool loose = false;                      // each range is an object of its own
+  bool remote = true;                      // in a store far away
   std::uint64_t gap_worth_reading = 0;     // of the store
   std::uint64_t unit = 1;  // that is read as a whole: more than a byte where the page cache is passed by
 

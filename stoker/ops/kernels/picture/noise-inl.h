@@ -213,29 +213,30 @@ HWY_INLINE NoiseFloats shot_noise_none(hn::Vec<NoiseSigned> value, float ratio) 
 
 // ShotNoiseCount::count(), as floats, of several vectors: each round waits for the one before it, of the same vector.
 constexpr std::size_t kShotNoiseVectors = 4;
-struct ShotNoiseVectors {
-  NoiseFloats of[kShotNoiseVectors];
-};
+using ShotNoiseVectors = NoiseFloats[kShotNoiseVectors];
 
-HWY_INLINE ShotNoiseVectors shot_noise_count(const ShotNoiseVectors& mean, ShotNoiseVectors probability,
-                                             const ShotNoiseVectors& uniform) {
+HWY_INLINE void shot_noise_count(const ShotNoiseVectors& mean, ShotNoiseVectors& probability,
+                                 const ShotNoiseVectors& uniform, ShotNoiseVectors& count) {
   const NoiseFloat df;
   const auto one = hn::Set(df, 1.0f), least = hn::Set(df, ShotNoiseCount::kLeast);
-  ShotNoiseVectors sum = probability, count;
-  for (auto& each : count.of) each = hn::Zero(df);
+  ShotNoiseVectors sum;
+  for (std::size_t i = 0; i < kShotNoiseVectors; ++i) {
+    sum[i] = probability[i];
+    count[i] = hn::Zero(df);
+  }
   for (float next = 1;; next = next + 1) {
     const auto reciprocal = hn::Set(df, 1.0f / next);
     auto any = hn::Lt(one, one);
     for (std::size_t i = 0; i < kShotNoiseVectors; ++i) {
       // Once false in a lane it stays so: sums do not fall, and past the mean probabilities do not rise.
-      const auto goes_on = hn::And(hn::Ge(uniform.of[i], sum.of[i]),
-                                   hn::Or(hn::Lt(count.of[i], mean.of[i]), hn::Ge(probability.of[i], least)));
+      const auto goes_on =
+          hn::And(hn::Ge(uniform[i], sum[i]), hn::Or(hn::Lt(count[i], mean[i]), hn::Ge(probability[i], least)));
       any = hn::Or(any, goes_on);
-      count.of[i] = hn::Add(count.of[i], hn::IfThenElseZero(goes_on, one));
-      probability.of[i] = hn::Mul(probability.of[i], hn::Mul(mean.of[i], reciprocal));
-      sum.of[i] = hn::Add(sum.of[i], probability.of[i]);
+      count[i] = hn::Add(count[i], hn::IfThenElseZero(goes_on, one));
+      probability[i] = hn::Mul(probability[i], hn::Mul(mean[i], reciprocal));
+      sum[i] = hn::Add(sum[i], probability[i]);
     }
-    if (hn::AllFalse(df, any)) return count;
+    if (hn::AllFalse(df, any)) return;
   }
 }
 
@@ -251,19 +252,19 @@ inline void add_shot_noise(const PicturePass& pass) {
     for (int part = 0; part < step.n[0]; ++part) {
       noise_words(step.key, part * groups_of_part + group, words);
       for (std::size_t i = 0; i < PixelNoise::kGroupWords; i += kShotNoiseVectors * hn::Lanes(d)) {
-        ShotNoiseVectors mean, none, uniform;
+        ShotNoiseVectors mean, none, uniform, count;
         for (std::size_t k = 0; k < kShotNoiseVectors; ++k) {
           const std::size_t at = i + k * hn::Lanes(d);
           const auto value = hn::PromoteTo(d, hn::LoadU(d8, from + at));
-          mean.of[k] = hn::Mul(hn::ConvertTo(df, value), hn::Set(df, step.f[0]));
-          none.of[k] = shot_noise_none(value, step.f[1]);
-          uniform.of[k] =
+          mean[k] = hn::Mul(hn::ConvertTo(df, value), hn::Set(df, step.f[0]));
+          none[k] = shot_noise_none(value, step.f[1]);
+          uniform[k] =
               hn::Mul(noise_float(hn::ShiftRight<8>(hn::LoadU(NoiseTag(), words + at))), hn::Set(df, 0x1p-24f));
         }
-        const ShotNoiseVectors count = shot_noise_count(mean, none, uniform);
+        shot_noise_count(mean, none, uniform, count);
         for (std::size_t k = 0; k < kShotNoiseVectors; ++k) {
           float* const to_counts = counts + i + k * hn::Lanes(d);
-          hn::StoreU(hn::Add(hn::LoadU(df, to_counts), count.of[k]), df, to_counts);
+          hn::StoreU(hn::Add(hn::LoadU(df, to_counts), count[k]), df, to_counts);
         }
       }
     }

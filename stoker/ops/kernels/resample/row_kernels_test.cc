@@ -34,6 +34,7 @@ TEST_P(RowKernelsOn, AreThoseOfTheSelectedInstructionSet) {
       {"avx3", {HWY_AVX3, 16}},
       {"avx2", {HWY_AVX2, 8}},
       {"sse4", {HWY_SSE4, 4}},
+      {"neon", {HWY_NEON, 4}},
       {"scalar", {HWY_EMU128, 4}}};
   EXPECT_EQ(active_isa(), GetParam());
   EXPECT_EQ(row_kernels().target, expected.at(GetParam()).first) << hwy::TargetName(row_kernels().target);
