@@ -107,7 +107,7 @@ LoaderOptions loader_options(const RunOptions& options) {
   }
   // Each of them needs its next batch while it works on the last one.
   if (options.accelerators > 1 && !loader.prefetch) loader.prefetch = options.accelerators * kPrefetchDefault;
-  loader.keep_step = false;  // an emulated accelerator's is nobody's training
+  loader.keep_step = false;  // an emulated accelerator's step is not that of a training
   return loader;
 }
 

@@ -102,7 +102,7 @@ class Bench:
         self.build, self.folder, self.images, self.svg = build, folder, images, svg
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
-            sys.exit("bench: remote takes two cores: one for the server, one for who reads")
+            sys.exit("bench: remote takes two cores: one for the server, one for the reader")
         self.core, self.server_core = map(str, cores[:2])
         self.figures, self.absent, self.rows = [], {}, {}
         self.bucket = folder / "bench"

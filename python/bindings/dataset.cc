@@ -102,7 +102,7 @@ nb::object read_field(const SampleRow& row, const SampleField& field) {
   if (!made) throw nb::python_error();
   nb::object bytes = nb::steal(made);
   const MutableBytes into{reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), field.length};
-  const nb::gil_scoped_release unlocked;  // nobody else knows of the bytes yet
+  const nb::gil_scoped_release unlocked;  // no other thread knows of the bytes yet
   try {
     read_checked(row, field, into);
   } catch (const Error& error) {

@@ -26,7 +26,7 @@ void release(Form* form) {
   delete static_cast<Export<Form>*>(form->context);
 }
 
-// A consumer renames the capsule; one that nobody consumed still owns what it holds.
+// A consumer renames the capsule; one that was not consumed still owns what it holds.
 template <typename Form>
 void release_unconsumed(PyObject* capsule) {
   if (!PyCapsule_IsValid(capsule, kCapsuleName<Form>)) return;

@@ -91,7 +91,7 @@ def test_memory_is_used_again_when_nothing_looks_at_it(folder, recipe):
         for epoch in range(3):
             for batch in loader.epoch(epoch):
                 addresses.append(torch.from_dlpack(batch.image).data_ptr())
-                batch.image.__dlpack__()  # a capsule that nobody takes lets go as well
+                batch.image.__dlpack__()  # a capsule that is not taken releases its batch, too
                 batch.image.__dlpack__(max_version=(1, 0))
     assert len(addresses) == 36 and len(set(addresses)) <= 3  # prefetch, the one that is used, the one that is just taken
 

@@ -43,14 +43,14 @@ def test_a_predicate_sees_what_is_known_of_a_sample(folder):
     first = seen[0]
     assert (first.key, first.label, list(first.fields)) == (keys(stoker.open(folder))[0], 0, ["jpg"])
     assert first.bytes == sum(first.fields.values()) > 100
-    assert first.width is first.height is first.components is first.clean is None, "nobody has decoded it"
+    assert first.width is first.height is first.components is first.clean is None, "it was not decoded"
     with pytest.raises(ZeroDivisionError):
         stoker.open(folder).subset(lambda sample: 1 / 0)
 
 
 def test_what_a_predicate_kept_outlives_the_data_set(tmp_path):
     (tmp_path / "class").mkdir()
-    (tmp_path / "class" / "image.jpg").write_bytes(b"nobody looks at it")
+    (tmp_path / "class" / "image.jpg").write_bytes(b"it is not read")
     script = """
 import gc, sys, stoker
 seen = []

@@ -123,7 +123,7 @@ def test_a_child_forked_while_other_threads_are_inside_does_not_wait_for_their_l
 
 
 class Decoded(torch.utils.data.Dataset):
-    """What somebody writes who has workers decode by Recipe.apply."""
+    """The code of a user whose workers decode by Recipe.apply."""
 
     def __init__(self, folder):
         self.data = stoker.open(folder)

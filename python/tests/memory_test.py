@@ -19,7 +19,7 @@ FULL = "STOKER_TEST_FULL" in os.environ
 MIB = 2**20
 HANG_S = 600  # a guard against hanging, not a limit on speed
 SLACK_MIB = 4  # what Python may keep, and what is under way now and then
-LEFT_MIB = 1  # likewise once all is closed
+LEFT_MIB = 1  # the same, once all is closed
 ARENAS_MIB = 16  # what malloc keeps for later, once it has met every thread's worst moment
 
 PROGRAM = """

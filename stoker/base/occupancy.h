@@ -17,8 +17,8 @@ class Occupancy {
     std::int64_t level_ns = 0;  // its integral over time
   };
 
-  // A change is made by one thread at a time. The clock is read between its beginning and its end: whoever has read the
-  // level as it was before has looked at the clock before, too.
+  // A change is made by one thread at a time. The clock is read between its beginning and its end: a reader that has
+  // seen the level as it was before has looked at the clock before, too.
 
   void begin_change() { version_.exchange(version_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); }
   /// There are so many from `now_ns` on (base/clock.h).

@@ -8,7 +8,7 @@ namespace stoker {
 namespace {
 // ln 2 in two parts: the high one has 32 significant bits, so that small integer multiples of it are exact.
 constexpr double kLn2High = 0x1.62e42fefp-1, kLn2Low = 0x1.473de6af278edp-34;
-// Likewise pi / 2, in three.
+// The same of pi / 2, in three.
 constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiMiddle = 0x1.0b4611a6p-34, kHalfPiLow = 0x1.3198a2e037073p-69;
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Facts as JSON: for `doctor --json`, and for those who keep them.
+// Facts as JSON: for `doctor --json`, and for programs that keep them.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -47,7 +47,7 @@ class SampleFunction {
 std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueKind> taken,
                                               std::stop_token stop = {});
 
-/// How functions of FunctionHome::kThread are opened: by whoever has an interpreter. Once, before the first.
+/// How functions of FunctionHome::kThread are opened: by the module that has an interpreter. Once, before the first.
 using FunctionOpener =
     std::function<std::unique_ptr<SampleFunction>(const FunctionSpec& spec, std::vector<ValueKind> taken)>;
 void set_thread_functions(FunctionOpener opener);

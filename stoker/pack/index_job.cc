@@ -203,7 +203,7 @@ class IndexJob {
   void warn_of_repeated_keys(const std::shared_ptr<Source>& shard, const Location& index) const {
     std::string ignored;
     std::optional<IndexPlace> place = index_in_file(*shard, stores_.open(index), ignored);
-    if (!place) return;  // somebody has changed one of the two meanwhile
+    if (!place) return;  // one of the two was changed meanwhile
     const ShardIndex rows(std::move(*place), std::make_shared<IndexCache>(std::size_t{1} << 20));
     const RepeatedKeys found = find_repeated_keys(rows, shard->name(), options_.stop);
     if (found.count > 0) log(LogLevel::kWarning, "{}", found.sentence(shard->name(), rows));

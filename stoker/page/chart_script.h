@@ -6,7 +6,7 @@ namespace stoker {
 
 inline constexpr const char* kChartBasics = R"js(
 // Pixels of a picture that a window of common size shows whole; in a narrower window pictures are drawn anew, since one
-// that shrinks has text that nobody can read.
+// that shrinks has text that cannot be read.
 const WIDTH = 900, NARROWEST = 280, LEFT = 64, RIGHT = 36, TITLE = 26, AXIS = 26;
 const TICK_APART = 12, TICKS_MOST = 6, LABEL_APART = 12;
 const DOTS_MOST = 150;  // more would be a line by themselves

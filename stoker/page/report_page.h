@@ -46,7 +46,7 @@ class ReportPage {
   void figures(const std::vector<PageFigure>& figures);
   /// Text as a terminal has it: its lines stay lines.
   void code(std::string_view text);
-  /// page_template.h describes the data of each kind of chart. `about` is for readers who cannot see the chart.
+  /// page_template.h describes the data of each kind of chart. `about` is for readers that cannot see the chart.
   void chart(const nlohmann::ordered_json& data, std::string_view about, std::string_view caption);
   void table(const PageTable& table);
   /// A paragraph that a script finds by its id.

@@ -40,7 +40,7 @@ std::vector<std::uint8_t> random_array(Random& random, const std::vector<std::in
       numbers[i] = is_lowest ? numbers[i] % 100 : 0;
     }
   }
-  // What happens to the bits of a NaN in a sum nobody promises.
+  // The bits of a NaN in a sum are not promised.
   for (std::size_t i = 0; type[1] == 'f' && i < numbers.size(); i += item) {
     numbers[type[0] == '>' ? i : i + item - 1] &= 0xBF;
   }

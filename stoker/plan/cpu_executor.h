@@ -26,7 +26,7 @@ struct ExecutorCounts {
 
 class CpuExecutor final : public SampleExecutor {
  public:
-  /// `gate` is asked before images are decoded, once per sample; null: nobody minds.
+  /// `gate` is asked before images are decoded, once per sample; null: there is no gate.
   explicit CpuExecutor(const Plan& plan, DecodeLimits limits = {}, MemoryGate* gate = nullptr)
       : SampleExecutor(plan),
         limits_(limits),

@@ -9,7 +9,8 @@
 namespace stoker {
 namespace {
 
-// Bytes of a batch's outputs that are copied, although nobody needs them, rather than beginning a copy of each output.
+// Bytes of a batch's outputs that are copied, although they are not needed, rather than beginning a copy of each
+// output.
 constexpr std::size_t kUnusedCopied = std::size_t{256} << 10;
 
 // What describes one image, in whatever form.

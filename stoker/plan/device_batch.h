@@ -104,7 +104,7 @@ class DeviceBatch {
   std::size_t waves() const { return waves_.size(); }
   /// Once the task is done: the first slot whose coded samples were not sound, if any.
   std::optional<int> faulty_slot() const { return first_fault(0, file_begin_); }
-  /// Likewise, whose file nvJPEG refused.
+  /// The same of one whose file nvJPEG refused.
   std::optional<int> refused_slot() const { return first_fault(file_begin_, coded_.size()); }
 
  private:

@@ -13,7 +13,7 @@ namespace stoker {
 /// of numbers. Valid as long as the sample's input.
 ArrayLayout array_layout_of(const SampleInput& sample, int field, const std::string& name);
 
-/// Of a field of so many bytes, of which the first kNpyHeaderBytesMax are enough. Throws likewise.
+/// Of a field of so many bytes, of which the first kNpyHeaderBytesMax are enough. Throws the same.
 ArrayLayout read_field_layout(Bytes beginning, std::uint64_t bytes, const std::string& name);
 
 /// Writes them to where `place` says for their shape. Throws kBadSample for a field that is not such an array, and

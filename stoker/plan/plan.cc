@@ -90,7 +90,7 @@ void compile_label(const View& view, std::span<const OperatorCall> operators, Vi
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
-  ensure_isa();  // workers have nobody to tell
+  ensure_isa();  // a worker could not report its error
   check_functions();
   compile_views();
   join();

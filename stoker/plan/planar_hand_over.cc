@@ -117,7 +117,7 @@ bool PlanarPath::hand_over_file(const SharedHandOver& shared) const {
   DeviceGrant grant;
   if (image.scratch_bytes > kFileScratchMax || !tables) return false;
   if (!shared.room.grant(*tables + coded.encoded.size(), image.scratch_bytes, grant)) return false;
-  // What nvJPEG copies to the device by itself nobody knows; the file crosses with the rest, and is counted so.
+  // What nvJPEG copies to the device by itself is not known; the file crosses with the rest, and is counted so.
   std::memcpy(grant.staging + *tables, coded.encoded.data(), coded.encoded.size());
   image.decode.file = {grant.staging + *tables, coded.encoded.size()};
   describe(shared, whole, image.samples, grant, [&](const DevicePlanarImage& planar, bool first) -> DeviceItem {

@@ -19,7 +19,7 @@ namespace stoker {
 
 struct SampleInput {
   std::span<const Bytes> fields;           // by Plan::fields()
-  std::span<const FieldWindow> windows{};  // likewise: which parts of each were read; empty: all of all
+  std::span<const FieldWindow> windows{};  // the same order: which parts of each were read; empty: all of all
   Bytes entry_points{};                    // of one of them, if an index has them (ImageDecoder::decode_planes)
   int entry_points_of = -1;                // of which
   bool has_faults = false;                 // an index knows that not all of its data are sound
@@ -34,7 +34,7 @@ class MemoryGate {
   /// About `bytes` of scratch memory will be held until the sample is done. Returns the time waited, in nanoseconds.
   /// Throws kMemory, kClosed.
   virtual std::int64_t enter(std::uint64_t bytes) = 0;
-  /// Requested when nobody wants the sample any more.
+  /// Requested when the sample is not wanted any more.
   virtual std::stop_token stop() const { return {}; }
 };
 

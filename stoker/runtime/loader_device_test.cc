@@ -229,14 +229,14 @@ TEST(LoaderDevice, AModelIsReadyWhenItsTimeHasCome) {
   }
 }
 
-// Whoever hands batches over to a device that is slower than the host always finds another one complete.
+// A worker that hands batches over to a device that is slower than the host always finds another one complete.
 TEST(LoaderDevice, AWorkerThatIsNotWantedAnyMoreEndsHoweverSlowTheDevice) {
   Watchdog watchdog;
   const MemoryDataset data = memory_dataset({.width = 200, .height = 150, .indexed = true});
   LoaderOptions options = options_on("emulated:execute", 0);
   options.threads = 4;
   options.prefetch = 6;
-  for (int round = 0; round < 10; ++round) {  // in most of them it is not the last worker who does it
+  for (int round = 0; round < 10; ++round) {  // in most of them it is not the last worker that does it
     Loader loader(data.dataset, small_recipe(), options);
     std::atomic<bool> done = false;
     std::thread consumer([&] {

@@ -107,7 +107,7 @@ class FileFaults : public ::testing::TestWithParam<OpenCase> {
     return lines;
   }
 
-  /// Where descriptors stay open nobody notices; else the shard is named by the error that says `why`.
+  /// Where descriptors stay open this is not noticed; else the shard is named by the error that says `why`.
   void expect_noticed_when_opened_again(const std::function<void()>& happens, ErrorKind kind, const std::string& why) {
     Watchdog watchdog;
     if (GetParam().all_stay_open) {
@@ -145,7 +145,7 @@ TEST_P(FileFaults, AShardOfGarbageHasBadSamples) {
   Watchdog watchdog;
   const Lines seen = audit_while([&] { overwrite(shards_[kHurt]); });
   ASSERT_EQ(seen.size(), whole_.size());
-  // What is read from then on is what who comes later reads.
+  // What is read from then on is what a later loader reads.
   Loader later(data_, small_recipe(), options(BadSlotPolicy::kSubstitute));
   const Lines hurt = audit_of(later, kEpochs);
   int replaced = 0;

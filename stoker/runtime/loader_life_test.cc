@@ -134,7 +134,7 @@ TEST(Loader, LeavesNoThreadBehindOnAnyWayOut) {
     grown.set({.threads = 6});
     EXPECT_GE(threads_of_this_process(), before + 8);
     grown.set({.threads = 1});
-    EXPECT_EQ(threads_of_this_process(), before + 3) << "the reader, a worker, and who tunes";
+    EXPECT_EQ(threads_of_this_process(), before + 3) << "the reader, a worker, and the tuner";
   }
   EXPECT_EQ(threads_of_this_process(), before);
 }
@@ -143,7 +143,7 @@ TEST(Loader, MakesTheNextEpochsFirstBatchBeforeItIsAskedFor) {
   const MemoryDataset data = memory_dataset();
   Loader loader(data.dataset, small_recipe(), {.batch = 8, .threads = 1, .prefetch = 1});
   loader.start_epoch(0);
-  // However slow the machine, some pause is long enough: the batch would never be ready if nobody worked on it.
+  // However slow the machine, some pause is long enough: the batch would never be ready if no worker took it.
   bool was_ready = false;
   for (auto pause = std::chrono::milliseconds(1); !was_ready && pause < std::chrono::minutes(1); pause *= 4) {
     while (loader.next()) {

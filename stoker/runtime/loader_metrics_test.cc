@@ -93,7 +93,8 @@ TEST(LoaderMetrics, WorkersTimesAreAllTheTimeThatTheyHad) {
   EXPECT_EQ(loader.metrics().workers.size(), 3u) << "what one did that is gone is not forgotten";
   loader.close();
   const Metrics closed = loader.metrics();
-  EXPECT_EQ(loader.metrics()[Metric::kWorkerIdleNs], closed[Metric::kWorkerIdleNs]) << "whoever is gone does not idle";
+  EXPECT_EQ(loader.metrics()[Metric::kWorkerIdleNs], closed[Metric::kWorkerIdleNs])
+      << "a worker that is gone does not idle";
 }
 
 // How many wait in each place: reads to be started, and under way; tickets for a batch, for a worker; batches.
@@ -176,7 +177,7 @@ TEST(LoaderMetrics, StepsAreWhatTheConsumerDoesBetweenBatches) {
   }
   loader.start_epoch(2);
   const BatchPtr left = loader.next();
-  loader.start_epoch(0);  // what follows a batch after which nobody asks for another is no step
+  loader.start_epoch(0);  // what follows a batch after which no other is asked for is not a step
   Metrics metrics = loader.metrics();
   EXPECT_EQ(metrics[Metric::kConsumerSteps], 10);
   EXPECT_GE(metrics[Metric::kConsumerStepNs], least);
@@ -212,7 +213,7 @@ TEST(LoaderMetrics, KnobsAreAmongThem) {
 
 TEST(LoaderMetrics, WhatABatchWaitsForIsReadBeforeWhatIsReadAhead) {
   Watchdog watchdog;
-  // The first sample is bad, which nobody knows before all others are drawn.
+  // The first sample is bad, which is not known before all others are drawn.
   const MemoryDataset held = memory_dataset({.samples = 40, .bad = {0}, .faults = {.hold = true}});
   Loader loader(held.dataset, small_recipe(),
                 {.batch = 2, .threads = 1, .prefetch = 8, .io_depth = 1, .order = OrderKind::kNone, .epochs_end = 1});

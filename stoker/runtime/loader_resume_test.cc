@@ -140,7 +140,7 @@ TEST(LoaderResume, BeginsTheEpochThatIsNamedWhereTheStateStands) {
     return count;
   };
   EXPECT_EQ(batches_of(1), 3);
-  EXPECT_EQ(batches_of(2), 4) << "who names another epoch means all of it";
+  EXPECT_EQ(batches_of(2), 4) << "to name another epoch means all of it";
   EXPECT_EQ(batches_of(0), 4);
 }
 

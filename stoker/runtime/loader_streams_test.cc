@@ -121,7 +121,7 @@ TEST_F(LoaderStreams, MemoryIsNotUsedAgainBeforeEveryStreamIsDone) {
     std::vector<std::string> got = audit_of(*batch);
     batch.reset();
 
-    // Whoever takes the memory next is held up, wherever it comes in the epoch; everything else goes on.
+    // The batch that takes the memory next is held up, wherever it comes in the epoch; everything else goes on.
     std::atomic<bool> over = false;
     std::thread consumer([&] {
       while (const BatchPtr next = loader.next()) {

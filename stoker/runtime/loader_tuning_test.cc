@@ -169,7 +169,7 @@ TEST(FixedKnobs, AreThoseThatTheOptionsName) {
   EXPECT_EQ(fixed_knobs({}).threads, std::nullopt);
   EXPECT_EQ(fixed_knobs({}).prefetch, std::nullopt);
   EXPECT_EQ(fixed_knobs({}).io_depth, std::nullopt);
-  EXPECT_EQ(fixed_knobs({}).transfer_index, 3) << "there is nobody to do anything behind it";
+  EXPECT_EQ(fixed_knobs({}).transfer_index, 3) << "there is no device to do stages after it";
   const Knobs fixed = fixed_knobs({.threads = 4, .prefetch = 2, .io_depth = 8});
   EXPECT_EQ(fixed.threads, 4);
   EXPECT_EQ(fixed.prefetch, 2);

@@ -8,7 +8,7 @@ namespace stoker {
 
 void KeptEnd::fetch(Pending& reads) {
   if (!source_->is_remote()) return;
-  const std::exception_ptr ignored = thrown_by([&] {  // whoever reads is told
+  const std::exception_ptr ignored = thrown_by([&] {  // a reader gets the error
     const std::uint64_t size = source_->size();
     auto kept = std::make_shared<Kept>();
     kept->bytes.resize(static_cast<std::size_t>(std::min(size, kBytes)));

@@ -1,5 +1,5 @@
 // A source that keeps the last bytes that were read from it for the first time. A scan that looks at every byte is
-// ahead of those who read its samples: these need not ask a distant store for the same bytes again.
+// ahead of the readers of its samples: these need not ask a distant store for the same bytes again.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ enum class SlotStatus : std::uint8_t {
 /// The label of a slot without a sample, and any other number of one: no class's, and what PyTorch's losses ignore.
 constexpr std::int64_t kPaddingNumber = -100;
 
-/// A tensor that somebody else owns: contiguous, row-major.
+/// A tensor of another owner: contiguous, row-major.
 struct TensorView {
   std::uint8_t* data = nullptr;
   DType dtype = DType::kF32;

@@ -1,4 +1,4 @@
-// Rectangles of pixels, and views of 8-bit images that somebody else owns: interleaved, planar, mirrored or transposed,
+// Rectangles of pixels, and views of 8-bit images of another owner: interleaved, planar, mirrored or transposed,
 // all told by their strides.
 #pragma once
 

@@ -52,7 +52,7 @@ KnobGrid::KnobGrid(const TunedWorkload& workload, const TunerLimits& limits) : w
   memory_counts_ = std::any_of(indices_.begin(), indices_.end(), [&](int index) {
     return fits({threads_.front(), index, prefetches_.front(), io_depths_.front()});
   });
-  if (!memory_counts_) prefetches_.resize(1);  // nothing does: whoever set the limit complains
+  if (!memory_counts_) prefetches_.resize(1);  // nothing does: the code that set the limit complains
 }
 
 void KnobGrid::limit_threads(int most) {

@@ -22,7 +22,7 @@ struct SurfaceShape {
   double threads_at_index = 0.15;                // and at one index, beyond that
   double own = 0.01;                             // of a setting, from all others
   double prefetch = 0.06, prefetch_reach = 1.0;  // in doublings
-  double io_depth = 0.08, io_depth_reach = 1.5;  // likewise
+  double io_depth = 0.08, io_depth_reach = 1.5;  // the same
 };
 
 class ResponseSurface {

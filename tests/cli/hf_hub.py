@@ -60,7 +60,7 @@ class Server(ThreadingHTTPServer):
 
 
 class HfHub:
-    """To be used in a `with`. `env`: what a command needs to find it. `token`: who does not have it gets nothing."""
+    """To be used in a `with`. `env`: what a command needs to find it. `token`: a request without it gets nothing."""
 
     def __init__(self, folder, token="", page=1000):
         self.commits = [self.files_of(folder)]

@@ -165,7 +165,7 @@ def test_so_does_one_with_a_device(folder, packed, bad, index):
         assert bad_by_run(data, RECIPES["planar"], device="emulated:execute", transfer_index=index) == bad, data
 
 
-# Without an index nobody knows of progressive files, and one that nvJPEG refuses ends the run: docs/jpeg.md.
+# Without an index progressive files are not known, and one that nvJPEG refuses ends the run: docs/jpeg.md.
 def test_a_run_that_leaves_files_to_nvjpeg_believes_the_index(packed, bad):
     assert bad_by_run(packed, RECIPES["planar"], device="emulated:execute", transfer_index=0, nvjpeg=True) == bad
 

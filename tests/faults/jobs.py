@@ -59,7 +59,7 @@ class Pack:
 
 
 class PackFolder(Pack):
-    """Packs loose files likewise."""
+    """Packs loose files in the same way."""
 
     name = "pack-folder"
     source = "loose"

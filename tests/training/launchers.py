@@ -111,6 +111,6 @@ def marked_processes(name):
         try:
             if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
-        except OSError:  # it has ended, or is somebody else's
+        except OSError:  # it has ended, or is another user's
             pass
     return found

@@ -28,7 +28,7 @@ class Machine:
     io_depth_max: int
     step_s: float
     step_jitter: float  # log-normal, of each step
-    make_jitter: float  # likewise, of what a batch costs
+    make_jitter: float  # the same, of what a batch costs
     coded_bytes: float  # of a sample, as it is read
     copy_bytes_per_s: float
     read_latency_s: float

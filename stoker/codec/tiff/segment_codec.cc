@@ -122,7 +122,7 @@ struct TiffSegmentCodec::Hooks {
   static int close(thandle_t) { return 0; }
   static toff_t size(thandle_t handle) { return codec(handle).header_.size(); }
 
-  // Nonzero: nobody else is told.
+  // Nonzero: libtiff reports the error to no other handler.
   static int note_error(TIFF*, void* handle, const char*, const char* format, va_list values) {
     TiffSegmentCodec& self = codec(handle);
     if (self.error_[0] == 0) std::vsnprintf(self.error_.data(), self.error_.size(), format, values);

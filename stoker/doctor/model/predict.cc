@@ -23,7 +23,7 @@ constexpr std::int64_t kReadAheadFar =
 constexpr double kStepsUnknown = 1e-9;  // that nothing waits for
 constexpr double kCopiesHandedOver =
     2;                                // of a batch that another machine makes: at either end, into and out of messages
-constexpr double kSampleSigma = 0.5;  // of the samples' costs, as logarithms, where nobody measured them
+constexpr double kSampleSigma = 0.5;  // of the samples' costs, as logarithms, where they were not measured
 constexpr double kErrorSharpness = 16;  // with which limits near the least count into the error
 
 struct KnownLimit {

@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-constexpr double kReadSigma = 0.5;         // of a disk's reads, as logarithms, where nobody measured it
+constexpr double kReadSigma = 0.5;         // of a disk's reads, as logarithms, where it was not measured
 constexpr double kStoreSigmaMost = 0.5;    // of a store's: late answers are asked for a second time
 constexpr double kDiskClassError = 0.2;    // of the catalogue's figures: those of disks that are called the same
 constexpr double kAloneOfDepth = 0.6;      // of what reads take that keep a disk busy: at most, of each by itself
@@ -18,7 +18,7 @@ constexpr double kReadInOrder = 64 << 10;  // bytes of the reads that a disk is 
 constexpr double kHeldByDepth = 0.75;      // of what a disk gives at more depth: below that, the depth is what limits
 constexpr double kCounted = 0.9;           // of the reads that a control group allows: it is what holds them back
 constexpr double kOpensReads = 2;          // small reads that opening a file takes: its directory's, its own
-constexpr double kWarmOpensPerS = 200e3;   // where nobody measured it
+constexpr double kWarmOpensPerS = 200e3;   // where it was not measured
 constexpr double kOpenedFileBytes = 1200;  // of memory, that a file takes which was opened before
 constexpr double kOpenedFilesPart = 0.1;   // of memory, in which they stay
 constexpr double kLinkIsNic = 0.75;        // of the NIC's rate: a store that gives so much is not what limits

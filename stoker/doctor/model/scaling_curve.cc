@@ -7,7 +7,7 @@
 namespace stoker {
 namespace {
 
-constexpr double kUnmeasuredError = 0.05;  // with every doubling of the cores that nobody measured
+constexpr double kUnmeasuredError = 0.05;  // with every doubling of the cores that was not measured
 
 }  // namespace
 

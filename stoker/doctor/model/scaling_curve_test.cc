@@ -43,7 +43,7 @@ TEST(ScalingCurve, OfFewerCoresIsThatOfFewerThreads) {
 TEST(ScalingCurve, PerfectScalingGoesOn) {
   const ScalingCurve curve({{1, figure(100, 0)}, {2, figure(200, 0)}}, 2);
   EXPECT_NEAR(curve.worth(8, 8).cores, 8, 1e-9);
-  EXPECT_NEAR(curve.worth(8, 8).error, 0.1, 1e-9);  // two doublings that nobody saw
+  EXPECT_NEAR(curve.worth(8, 8).error, 0.1, 1e-9);  // two doublings that were not measured
 }
 
 TEST(ScalingCurve, WithoutMeasurementsItIsEven) {

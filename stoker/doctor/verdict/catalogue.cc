@@ -30,7 +30,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// One table, as `disk.nvme`: it takes the names it knows, and finds those that nobody took.
+/// One table, as `disk.nvme`: it takes the names it knows, and finds those that were not taken.
 class EntryTable {
  public:
   EntryTable(std::string kind, std::string name, const toml::table& table)

@@ -33,7 +33,7 @@ bool IndexCache::read(int index, std::int64_t block, std::int64_t row, std::span
 
 void IndexCache::insert(int index, std::int64_t block, LoadedBlock loaded) {
   const std::lock_guard lock(mutex_);
-  if (slot_of(index, block) >= 0) return;  // somebody else was faster
+  if (slot_of(index, block) >= 0) return;  // another thread was faster
   bytes_ += loaded.bytes.size();
   while (bytes_ > bytes_max_ && free_.size() < slots_.size()) evict_one();
   // Where the hand has just been, so that it comes by last: what is fetched ahead must still be there when its rows are

@@ -83,7 +83,7 @@ void parse_files(const Json& json, Manifest& manifest) {
   }
 }
 
-/// Somebody else may like the name, too. Where a few bytes are damaged, ours still has one word or the other.
+/// Another program's file may have the name, too. Where a few bytes are damaged, ours still has one word or the other.
 bool is_of_others(const std::string& text) {
   for (const std::string_view word : {kFormat, std::string_view("\"fingerprint\"")}) {
     if (text.find(word) != std::string::npos) return false;

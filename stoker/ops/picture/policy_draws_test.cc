@@ -1,4 +1,4 @@
-// What policies draw: the operators as often, and the magnitudes as distributed, as those who published them say.
+// What policies draw: the operators as often, and the magnitudes as distributed, as their authors say.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

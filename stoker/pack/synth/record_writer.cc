@@ -24,7 +24,7 @@
 namespace stoker {
 namespace {
 
-/// A file that appears as it is written: whoever makes the data set removes what is not finished.
+/// A file that appears as it is written: the maker of the data set removes it if it is not finished.
 class GrowingFile final : public ObjectWriter {
  public:
   explicit GrowingFile(const std::string& path)

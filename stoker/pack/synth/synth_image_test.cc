@@ -11,7 +11,7 @@ namespace stoker {
 namespace {
 
 TEST(SynthImage, PhotographsAreFrozen) {
-  // A change of these numbers changes every data set that was ever made: think of those who compare with old figures.
+  // A change of these numbers changes every data set that was ever made: users compare with old figures.
   EXPECT_EQ(to_hex(hash64(make_photograph(7, 0, 0).pixels)), "63529715a8160d0f");
   EXPECT_EQ(to_hex(hash64(make_photograph(7, 1, 3).pixels)), "f4d344b23f7f2a26");
   EXPECT_EQ(to_hex(hash64(make_photograph(8, 5, 1).pixels)), "70a0c8d6c29977a7");

@@ -1,5 +1,5 @@
-// The memory of batches, within a budget: who has it, and who gets it next. It is chosen here, and made ready by a
-// thread that holds no lock. No threads and no locks: the engine calls it under its own.
+// The memory of batches, within a budget: which batch has it, and which gets it next. It is chosen here, and made ready
+// by a thread that holds no lock. No threads and no locks: the engine calls it under its own.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class BatchPool {
   /// Needs no lock. What is left in the grant when the board has it is to be destroyed without the lock, too.
   void prepare(BatchGrant& grant, int slots) const noexcept;
   /// What was taken could not be made ready. `error` is for the consumer, and nothing more is made before something has
-  /// changed; null: nobody wanted it any more.
+  /// changed; null: it was not wanted any more.
   void lost(std::exception_ptr error);
   /// What was taken is not needed.
   void put_back(std::unique_ptr<LoaderBatch> batch) { free_.push_back(std::move(batch)); }

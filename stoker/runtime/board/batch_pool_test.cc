@@ -84,7 +84,7 @@ TEST(BatchPool, AsksAgainForWhatTheMachineRefusedWhenSomethingHasChanged) {
   EXPECT_TRUE(pool.available());
   ASSERT_TRUE(pool.take(grant));
   pool.lost(nullptr);
-  EXPECT_TRUE(pool.available()) << "nobody wanted it";
+  EXPECT_TRUE(pool.available()) << "it was not wanted";
 }
 
 TEST(BatchPool, LeavesTwoForTheConsumerAndWhatBatchesLack) {

@@ -36,7 +36,7 @@ void LoaderBatch::start(int transfer_index, int slots) {
     for (const auto& mark : marks_) mark->wait();
     marks_.clear();
   }
-  if (side_.pinned) record_stream(kDefaultStream);  // which consumers copy in who name none
+  if (side_.pinned) record_stream(kDefaultStream);  // in which consumers copy that name none
   if (event_) event_->wait_for_memory();
   event_ = nullptr;
   set_size(slots);

@@ -15,8 +15,8 @@
 
 namespace stoker {
 
-/// Who does what behind the transfer index: nobody, or a device; what memory is pinned for, if the consumer copies to a
-/// GPU; and what mixes samples. All of it outlives the batches.
+/// What does the stages after the transfer index: nothing, or a device; what memory is pinned for, if the consumer
+/// copies to a GPU; and what mixes samples. All of it outlives the batches.
 struct DeviceSide {
   Device* device = nullptr;
   const Plan* plan = nullptr;

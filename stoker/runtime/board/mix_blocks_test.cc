@@ -72,7 +72,7 @@ TEST_F(ABoard, WaitsForABlockThatIsMixedForAnEpochThatWasLeft) {
   board.tickets.start_epoch(1);
   draw_all(board);
   EXPECT_EQ(board.batches.memory().host, 2 * board.batches.bytes().host) << "that of the block is still in use";
-  EXPECT_FALSE(board.tickets.mixed(block)) << "nobody wants it any more";
+  EXPECT_FALSE(board.tickets.mixed(block)) << "it is not wanted any more";
   finish_all_mixed(board);
   EXPECT_EQ(board.pop()->epoch, 1);
 }

@@ -72,7 +72,7 @@ struct Ticket {
   int attempts = 0;              // reads of this sample so far
   std::int64_t again_ns = 0;     // when it may be read again; 0: not known yet
   std::int64_t bad_sample = -1;  // the one that this one stands in for
-  std::string bad_key;           // likewise
+  std::string bad_key;           // the same
   std::int64_t substitutes = 0;  // tried so far
   std::exception_ptr error;      // what went wrong first
   bool error_shared = false;     // with other tickets of the same read: it may be about their bytes
@@ -113,7 +113,7 @@ struct BatchWork {
   std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
   std::size_t ready_first = 0;
   std::vector<BadSlot> bad;  // what was found out
-  bool discarded = false;    // nobody wants it any more
+  bool discarded = false;    // it is not wanted any more
   std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;
   BatchTimes times;

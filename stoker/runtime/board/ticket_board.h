@@ -137,7 +137,7 @@ class TicketBoard {
   BatchPool& batches_;
 
   std::deque<std::unique_ptr<BatchWork>> works_;       // undelivered, in order; the newest may still be drawn from
-  std::vector<std::unique_ptr<BatchWork>> discarded_;  // still in somebody's hands
+  std::vector<std::unique_ptr<BatchWork>> discarded_;  // still in use by a thread
   std::vector<std::unique_ptr<BatchWork>> spare_works_;
   std::size_t works_made_ = 0;
   std::size_t ready_count_ = 0, parked_count_ = 0;

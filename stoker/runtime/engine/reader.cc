@@ -282,7 +282,7 @@ void Reader::trace_read(const PlannedRead& read) const {
                              .number = static_cast<std::int64_t>(read.request.length())});
 }
 
-// The fields of a read that has ended, or that nobody wants any more, are there as far as it is concerned.
+// The fields of a read that has ended, or that is not wanted any more, are there as far as it is concerned.
 void Reader::read_fields(PlannedRead& read) {
   for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
     next = field->next;  // once its last field was read the ticket may be used again
@@ -299,7 +299,7 @@ void Reader::read_fields(PlannedRead& read) {
 void Reader::ticket_read(Ticket& ticket) {
   core_.board.tickets.read_done(ticket);
   core_.wake_worker();
-  wake_if_room();  // a ticket that nobody wants any more gave its bytes back
+  wake_if_room();  // a ticket that is not wanted any more gave its bytes back
 }
 
 // The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for

@@ -64,7 +64,7 @@ class Reader {
   std::vector<std::int64_t> located_samples_;  // scratch
   const bool is_far_ = !core_.dataset->meters().empty();
   std::deque<Ticket*> substitutes_;  // located, waiting for room as well
-  // The same; but while it waits, others who may wake it look at these under the lock.
+  // The same; but while it waits, other threads that may wake it look at these under the lock.
   ReadPlan read_plan_;
   std::size_t round_max_ = 0;     // tickets that are collected before reads are started
   std::uint64_t planned_to_ = 0;  // ReadAhead::near_end() when reads were planned last

@@ -30,7 +30,7 @@ class ScratchBudget {
   std::uint64_t most() const { return for_large_; }
   bool can_ever_hold(std::uint64_t bytes) const { return bytes <= for_large_ || bytes <= allowance_; }
 
-  /// From here on nobody waits for memory: what asks for it fails with kClosed.
+  /// From here on no thread waits for memory: what asks for it fails with kClosed.
   void close() { stop_.request_stop(); }
 
  private:
@@ -43,7 +43,7 @@ class ScratchBudget {
   std::stop_source stop_;
 };
 
-/// Who decodes: a worker, who may keep something, or somebody who may not. The budget must outlive it.
+/// What decodes: a worker, which may keep something, or another thread, which may not. The budget must outlive it.
 class ScratchGate final : public MemoryGate {
  public:
   explicit ScratchGate(ScratchBudget& budget, bool may_keep = true) : budget_(budget), may_keep_(may_keep) {}

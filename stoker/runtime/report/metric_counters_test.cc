@@ -39,7 +39,7 @@ TEST(Occupancy, NeverGoesBackWhereClocksOfThreadsAreReadInAnotherOrder) {
 TEST(Occupancy, IsReadWholeWhileItChanges) {
   Occupancy waiting;
   std::atomic<bool> over = false;
-  // One at a time, a nanosecond each: whoever sees a part of a change sees more or less time than has passed.
+  // One at a time, a nanosecond each: a reader that sees a part of a change sees more or less time than has passed.
   set(waiting, 2, 1);
   std::jthread changing([&] {
     for (std::int64_t now = 2; now <= 300'000; ++now) set(waiting, now % 2 + 1, now);

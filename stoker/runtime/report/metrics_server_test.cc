@@ -125,7 +125,7 @@ TEST(ServedMetrics, AreThereAsLongAsTheirLoaders) {
   }
   EXPECT_THAT(get(address), AllOf(HasSubstr("loader=\"0\""), Not(HasSubstr("loader=\"1\""))));
   first.reset();
-  EXPECT_EQ(get(address), "") << "nobody listens any more";
+  EXPECT_EQ(get(address), "") << "the server does not listen any more";
   first.emplace(parse_metrics_address(address), "", 0, [] { return with_samples(14); });
   EXPECT_THAT(get(address), HasSubstr("} 14\n"));
 }

@@ -32,7 +32,7 @@ class CacheShare {
 
  private:
   class Server;
-  /// Whoever has the memory answers in microseconds; one that is stopped in a debugger must not stop us.
+  /// The process that has the memory answers in microseconds; one that is stopped in a debugger must not stop us.
   static constexpr std::chrono::milliseconds kPatience{5000};
 
   std::unique_ptr<Server> server_;

@@ -30,7 +30,7 @@ std::int32_t age_s(std::uint64_t claim, std::uint32_t now_s) {
   return static_cast<std::int32_t>(now_s - static_cast<std::uint32_t>(claim));
 }
 
-/// Somebody's who is not forgotten. No clock is ahead of ours by long: such a slot was not written by a loader.
+/// Of a loader that is not forgotten. No clock is ahead of ours by long: such a slot was not written by a loader.
 bool is_taken(std::uint64_t claim, std::uint32_t now_s) {
   const std::int32_t age = age_s(claim, now_s);
   return claim >> 32 != 0 && age < HostShare::kForgottenAfterS && age > -HostShare::kForgottenAfterS;
@@ -49,7 +49,7 @@ std::vector<int> fair_shares(std::span<const int> wants, int total) {
     left -= want;
     --unsatisfied;
   }
-  // Whoever is satisfied wants no more than this part: it only grew since.
+  // A loader that is satisfied wants no more than this part: it only grew since.
   const std::int64_t part = unsatisfied > 0 ? left / unsatisfied : std::numeric_limits<int>::max();
   std::int64_t remainder = unsatisfied > 0 ? left % unsatisfied : 0;
   std::vector<int> shares;
@@ -91,9 +91,9 @@ int HostShare::update(int wanted) {
   if (!keep_slot(now_s)) take_slot(now_s);
   others_ = 0;
   most_ = threads_max_;
-  if (!slot_) return share_ = wish;  // whom nobody counts counts nobody
+  if (!slot_) return share_ = wish;  // a loader that others do not count does not count them
 
-  // Whoever looks before this is written sees, this once, what the slot's last owner wanted.
+  // A loader that looks before this is written sees, this once, what the slot's last owner wanted.
   slot_->wanted = wish;
   for (std::size_t i = 0; i < cores_.size(); ++i) slot_->cores[i] = cores_[i];
   std::vector<int> wants;
@@ -131,7 +131,7 @@ void HostShare::take_slot(std::uint32_t now_s) {
   for (HostSlot& slot : table_->slots()) {
     std::uint64_t seen = slot.claim;
     const std::uint64_t claim = make_claim(id_, now_s);
-    // If somebody was faster, be it its owner who woke up, there are others.
+    // If another loader was faster, or its owner woke up, there are other slots.
     if (is_taken(seen, now_s) || !slot.claim.compare_exchange_strong(seen, claim)) continue;
     slot_ = &slot;
     claim_ = claim;

@@ -17,7 +17,8 @@
 
 namespace stoker {
 
-/// Max-min fairness: nobody gets more than he wants; who wants more than an equal part of what is left gets that part.
+/// Max-min fairness: no loader gets more than it wants; one that wants more than an equal part of what is left gets
+/// that part.
 /// What does not divide goes to the first of these, one each. Everybody gets at least 1, even if that is more than
 /// there is.
 std::vector<int> fair_shares(std::span<const int> wants, int total);

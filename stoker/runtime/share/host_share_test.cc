@@ -161,7 +161,7 @@ TEST_F(HostShareTest, NeverGivesMoreThanThereIs) {
     for (std::size_t i = 0; i < wants.size(); ++i) shares.push_back(loaders[i]->update(wants[i]));
     EXPECT_LE(sum(shares), std::max(8, static_cast<int>(shares.size())));
     EXPECT_EQ(shares, fair_shares(wants, 8)) << "all come to the same, slot by slot";
-    now_s_ += HostShare::kForgottenAfterS;  // of this round's nobody is left in the next
+    now_s_ += HostShare::kForgottenAfterS;  // of this round's loaders none is left in the next
   }
 }
 
@@ -323,7 +323,7 @@ TEST_F(HostShareTest, LetsNoSlotStarveIt) {
   fill(slot, 8, -1);
   EXPECT_EQ(share->update(0), 4) << "heard of since we looked at the clock";
   slot.claim = static_cast<std::uint32_t>(now_s_);
-  EXPECT_EQ(share->update(0), 8) << "nobody's";
+  EXPECT_EQ(share->update(0), 8) << "no loader's";
 }
 
 TEST_F(HostShareTest, MakesDoWithAnyContents) {

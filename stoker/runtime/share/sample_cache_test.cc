@@ -49,7 +49,7 @@ TEST(SampleCache, ShowsNothingBeforeItIsAllThere) {
   const std::optional<MutableBytes> place = cache.reserve(3, 100);
   ASSERT_TRUE(place);
   EXPECT_FALSE(cache.find(3, 100));
-  EXPECT_FALSE(cache.reserve(3, 100)) << "somebody else is at it";
+  EXPECT_FALSE(cache.reserve(3, 100)) << "another thread is at it";
 }
 
 TEST(SampleCache, KeepsWhatFitsAndNothingLeaves) {

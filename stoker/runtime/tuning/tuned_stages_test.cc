@@ -105,7 +105,7 @@ TEST(SetCosts, ByAWindowAreThoseOfItsIndex) {
   EXPECT_NEAR(cpu_s, 60e-6, 1e-9);
   EXPECT_NEAR(device_s, 5e-6, 1e-9);
   EXPECT_DOUBLE_EQ(workload.stages[1].bytes_out, 150);
-  EXPECT_FALSE(workload.stages[0].device_s) << "nobody knows";
+  EXPECT_FALSE(workload.stages[0].device_s) << "it is not known";
 }
 
 TEST(SetCosts, AreNeverNothing) {

@@ -9,7 +9,7 @@ namespace stoker {
 
 struct HfAccess {
   std::string endpoint = "https://huggingface.co";  // without a slash at its end
-  std::string token{};                              // empty: nobody is logged in
+  std::string token{};                              // empty: no user is logged in
   bool offline = false;                             // nothing is to be asked of the hub
 
   /// HF_ENDPOINT, HF_HUB_OFFLINE, and the token: HF_TOKEN, else HUGGING_FACE_HUB_TOKEN, else what the file that

@@ -30,7 +30,7 @@ constexpr int kBegunAtOnce = 8;
 // caches.
 constexpr std::uint64_t kBuffersMost = 4 << 20;
 
-// Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
+// Of a host that has never said anything: its name may be mistyped, and the user waits.
 constexpr int kTriesOfStranger = 3;
 
 /// Delays are no part of any result, so that they may differ from run to run, and have to between processes.

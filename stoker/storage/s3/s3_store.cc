@@ -132,7 +132,7 @@ S3Endpoint S3Store::endpoint_of(const std::string& bucket, const AwsProfile& pro
                          profile, bucket);
 }
 
-/// AWS tells in which region a bucket is, also to those who may not read it.
+/// AWS tells in which region a bucket is, also to users that may not read it.
 std::string S3Store::region_of_bucket(const std::string& bucket, const S3Endpoint& endpoint) const {
   const std::string url = endpoint.url_of(bucket, ""), name = fmt::format("{}://{}", scheme_, bucket);
   const std::shared_ptr<HttpHost> host = objects_->transport().host_of(url);
@@ -165,7 +165,7 @@ std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profi
     }
     credentials_ = std::make_shared<CurrentCredentials>(
         std::move(find), wall_time, [objects = objects_] { return objects->transport().make_executor(); });
-    credentials_->key();  // here, where a wait harms nobody
+    credentials_->key();  // here, where a wait does no harm
   }
   return credentials_;
 }

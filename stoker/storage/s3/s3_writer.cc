@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kReplyMax = 64 << 10;
 constexpr std::size_t kUploadsPageMax = 16 << 20;  // a page has 1,000 uploads, with keys of 1 KB, escaped, at most
 constexpr int kCompletionsMax = 3;
-// For what is only tidied up nobody waits long, least of all who asked to stop.
+// Tidying up must not take long, least of all after a stop was asked for.
 constexpr std::int64_t kRemovalNs = 10'000'000'000, kRemovalStoppingNs = 500'000'000;
 
 /// The tag of an object that was written in parts with these tags, where tags are MD5 sums; else something else.
@@ -222,7 +222,7 @@ void S3Writer::remove_parts(const std::string& upload) {
   try {
     tidy_up(call, bucket_->object(key_, {{"uploadId", upload}}));
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kNotFound) throw;  // else it was completed, or somebody else removed it
+    if (error.kind() != ErrorKind::kNotFound) throw;  // else it was completed, or another program removed it
   }
 }
 

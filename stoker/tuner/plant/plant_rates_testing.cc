@@ -139,7 +139,7 @@ PlantRates plant_rates(const PlantParts& parts, const PlantMoment& moment, const
   const double full_s = own_step_s + taken_s;
   const double idle = std::max(0.0, 1 - full_s * rates.throughput / parts.batch);
   rates.step_s = own_step_s + taken_s * (parts.device.fills_gaps ? 1 - idle : 1);
-  // Workers that have nothing to do stand in nobody's way.
+  // Workers that have nothing to do do not stand in the way.
   const double use = std::min(1.0, rates.throughput / rates.cpu);
   rates.contention = 1 + (std::max(1.0, knobs.threads / (rates.cpu * cpu.work_s)) - 1) * use;
   return rates;

@@ -345,7 +345,7 @@ TEST(Plant, ChangesInEveryWayThatIsMet) {
     std::string way = plant.change(seed);
     for (char& c : way) c = c >= '0' && c <= '9' ? '0' : c;
     ways.insert(way);
-    EXPECT_EQ(plant.workload().stages[0].cpu_s, before.stages[0].cpu_s);  // nobody calibrates again
+    EXPECT_EQ(plant.workload().stages[0].cpu_s, before.stages[0].cpu_s);  // there is no second calibration
     EXPECT_GT(plant.best().throughput, 0);
     EXPECT_TRUE(plant.allowed(plant.best().setting));
   }

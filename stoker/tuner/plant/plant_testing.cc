@@ -173,7 +173,7 @@ void Plant::add_part(const KnobSetting& knobs, double share, TunerWindow& window
 void Plant::add_noise(TunerWindow& window) const {
   const PlantMeasuring& measuring = parts_.measuring;
   Random random(parts_.seed, 0, static_cast<std::uint64_t>(windows_), kWindowStream);
-  // Who is at work most varies most: of a window that is longer, the step has as much as it has of the time.
+  // The part that is at work most varies most: of a window that is longer, the step has as much as it has of the time.
   const double factor = std::exp(measuring.noise * normal(random));
   double period_s = window.seconds / measuring.steps;  // from step to step
   const double in_step = window.step_s / period_s;

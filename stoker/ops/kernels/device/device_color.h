@@ -86,7 +86,7 @@ struct DeviceGeometryArgs {
 struct DeviceResized {
   std::uint64_t samples;
   std::int32_t slot;
-  // Rows x columns x 3; planes Y, Cb, Cr one after another; planes R, G, B likewise.
+  // Rows x columns x 3; planes Y, Cb, Cr one after another; planes R, G, B in the same way.
   enum class Kind : std::uint8_t { kRgb, kYcc, kRgbPlanes } kind;
 };
 

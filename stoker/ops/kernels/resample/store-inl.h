@@ -93,7 +93,7 @@ struct StoreU8 {
 #endif
 };
 
-// For what nobody reads soon and caches have no room for: where a vector is a whole line of the cache, it goes to
+// For what is not read soon and caches have no room for: where a vector is a whole line of the cache, it goes to
 // memory without that line being read first. hwy::FlushStream() has to follow before another thread may look.
 template <class Store>
 HWY_INLINE void store_past_caches(Floats value, typename Store::Element* out) {
