@@ -12,6 +12,14 @@
 
 namespace stoker {
 
+/// Whether libjpeg's inverse transform overflows here as our pixels are defined: as its code for x86 does. That for
+/// NEON makes other pixels of coefficients that no encoder writes.
+#ifdef __x86_64__
+constexpr bool kLibjpegOverflowsAsDefined = true;
+#else
+constexpr bool kLibjpegOverflowsAsDefined = false;
+#endif
+
 struct TestJpeg {
   std::string name;
   int components = 3;                // 1 grey, 3 YCbCr, 4 CMYK

@@ -82,6 +82,7 @@ TEST_P(JpegDecoderOfKind, SaysWhatLibjpegSaysOfDamage) {
     ASSERT_EQ(complaint_of([&] { planes = decoder_.decode_planes(broken, facts, whole); }),
               complaint_of([&] { want = library_.decode_planes(broken, facts, whole); }))
         << "seed " << seed;
+    if (!kLibjpegOverflowsAsDefined) continue;
     ASSERT_EQ(planes_difference(planes, want), "") << "seed " << seed;
   }
 }

@@ -232,7 +232,7 @@ TEST(ScanWalker, FindsSoundOnlyWhatLibjpegDecodesWithoutAWarning) {
         const std::optional<Planes> planes = decoder.decode(broken, *header, window, by);
         ASSERT_TRUE(planes || !is_sound) << what;
         ++(planes ? in_part : refused);
-        if (!planes) continue;
+        if (!planes || !kLibjpegOverflowsAsDefined) continue;
         ASSERT_EQ(planes_difference(*planes, want), "") << what;
       }
     }
