@@ -161,6 +161,7 @@ struct RunFacts {
   int batch = 0, threads = 0, prefetch = 0, io_depth = 0;
   int transfer_index = -1;  // -1: there is no device
   std::string order;
+  bool may_window = true;          // it would take the windowed order
   std::uint64_t memory_bytes = 0;  // its budget
   bool direct = false;             // it reads past the page cache
   std::string cache = "none";      // "none", "ram", "disk"

@@ -180,6 +180,7 @@ void fields_of(RunFacts& run, Archive& archive) {
   archive("io_depth", run.io_depth);
   archive("transfer_index", run.transfer_index);
   archive("order", run.order);
+  archive("may_window", run.may_window);
   archive("memory_bytes", run.memory_bytes);
   archive("direct", run.direct);
   archive("cache", run.cache);

@@ -181,6 +181,14 @@ operators = [{ op = "decode_array", shape = [-1, -1, -1] }, { op = "array_crop",
     assert facts["read_bytes"] > whole * 4 / depth
 
 
+def test_what_another_order_reads_is_worked_out(stoker, data, tmp_path):
+    stoker.text("pack", data, tmp_path / "packed")
+    facts = json.loads(doctor(stoker, tmp_path / "packed", "--step", 20, "--json").stdout)["facts"]
+    windowed, = facts["data"]["other_orders"]
+    assert facts["run"]["order"] == "global" and windowed["order"] == "windowed"
+    assert windowed["requests"] < facts["data"]["requests"] / 2
+
+
 def test_bad_data_are_refused_with_a_sentence(stoker, tmp_path):
     question = ("--recipe", "imagenet-train", "--step", "0.1", "--batch", 8)
     (tmp_path / "empty").mkdir()

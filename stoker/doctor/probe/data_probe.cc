@@ -155,6 +155,19 @@ std::vector<std::int64_t> stretch_begins(const Dataset& dataset) {
   return begins;
 }
 
+/// The loader's options with another order; nothing if it would refuse that.
+std::optional<LoaderOptions> in_order(OrderKind order, const Dataset& dataset, const Recipe& recipe,
+                                      const LoaderOptions& loader) {
+  LoaderOptions other = loader;
+  other.order = order;
+  if (order != OrderKind::kWindowed) {
+    other.window.reset();
+    other.lanes.reset();
+  }
+  if (thrown_by([&] { resolve_options(dataset, recipe, other); })) return std::nullopt;
+  return other;
+}
+
 std::string_view name_of(CacheKind cache) {
   switch (cache) {
     case CacheKind::kRam: return "ram";
@@ -185,10 +198,10 @@ DataFacts probe_data(const Dataset& dataset, const Recipe& recipe, const LoaderO
   if (layout.loose) return facts;
   for (const OrderKind order : {OrderKind::kGlobal, OrderKind::kWindowed}) {
     if (order == loader.order) continue;
-    LoaderOptions other = loader;
-    other.order = order;
+    const std::optional<LoaderOptions> other = in_order(order, dataset, recipe, loader);
+    if (!other) continue;
     const ReadForecast its =
-        forecast_reads(layout, forecast_board(dataset, recipe, plan, other), reads_at_once(order, other));
+        forecast_reads(layout, forecast_board(dataset, recipe, plan, *other), reads_at_once(order, *other));
     facts.other_orders.push_back(
         {std::string(to_string(order)), its.bytes, its.requests, its.bytes_apart, its.requests_apart});
   }
@@ -204,6 +217,7 @@ RunFacts run_facts(const Dataset& dataset, const Recipe& recipe, const LoaderOpt
   run.io_depth = resolved.knobs.io_depth;
   if (loader.device) run.transfer_index = resolved.knobs.transfer_index;
   run.order = std::string(to_string(loader.order));
+  run.may_window = in_order(OrderKind::kWindowed, dataset, recipe, loader).has_value();
   run.memory_bytes = resolved.memory;
   run.direct = direct;
   run.cache = std::string(name_of(loader.cache));

@@ -160,6 +160,7 @@ class Advisor {
     Configuration change;
     change.layout = "packed";
     way.steps.push_back({"pack the files into shards: `stoker pack`", change});
+    if (!facts_.run.may_window) return way;
     change.order = "windowed";
     way.steps.push_back(
         {"pack the files into shards, and shuffle by windows, which reads larger pieces: `stoker pack`, then "
@@ -244,7 +245,7 @@ class Advisor {
 
   Way order() const {
     Way way{"another order gives nothing"};
-    if (facts_.run.order != "global" || facts_.data.layout == "loose") return way;
+    if (facts_.run.order != "global" || !facts_.run.may_window || facts_.data.layout == "loose") return way;
     Configuration change;
     change.order = "windowed";
     way.steps.push_back({"shuffle by windows, which reads larger pieces: `--order windowed`", change});

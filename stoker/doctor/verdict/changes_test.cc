@@ -46,6 +46,14 @@ TEST(Changes, SmallFilesWantAnotherDiskOrLargerPieces) {
   EXPECT_THAT(changes.useless, Contains(Field(&Change::sentence, "more cores give nothing")));
 }
 
+TEST(Changes, WindowsAreAdvisedOnlyWhereTheRunCouldHaveThem) {
+  Facts facts = small_files_facts();
+  facts.run.may_window = false;  // its batch cannot be divided among the lanes
+  const Changes changes = changes_of(facts);
+  EXPECT_THAT(changes.helpful, Contains(Field(&Change::what_if, "layout=packed")));
+  EXPECT_THAT(changes.helpful, Not(Contains(Field(&Change::what_if, HasSubstr("order=windowed")))));
+}
+
 TEST(Changes, AHeavyRecipeIsToBeLighter) {
   const Changes changes = changes_of(heavy_recipe_facts());
   EXPECT_THAT(changes.helpful, Contains(Field(&Change::what_if, "without=augment")));
