@@ -1,4 +1,5 @@
-// Trains a small network with libtorch on the batches of Stoker's C++ library, and goes on where an earlier run was stopped.
+// Trains a small network with libtorch on the batches of Stoker's C++ library, and goes on where an earlier run was
+// stopped.
 //
 //   train DATA CHECKPOINT [EPOCHS [STEPS]]     STEPS: so many in this run, then stop
 #include <stoker/stoker.h>
@@ -25,7 +26,8 @@ torch::Tensor tensor_of(const stoker::BatchPtr& batch, const char* name) {
   const stoker::TensorView view = batch->output(name);
   std::vector<std::int64_t> shape;
   for (int axis = 0; axis < view.shape.rank(); ++axis) shape.push_back(view.shape[axis]);
-  return torch::from_blob(view.data, shape, [batch](void*) {}, torch::TensorOptions(type_of(view.dtype)));
+  return torch::from_blob(
+      view.data, shape, [batch](void*) {}, torch::TensorOptions(type_of(view.dtype)));
 }
 
 torch::nn::Sequential small_network(int classes) {

@@ -1,6 +1,7 @@
 // The instruction sets the kernels are compiled for: AVX3, AVX2, SSE4 and plain C++ (Highway's EMU128), and for those
-// that gain by it AVX3_DL (AVX-512 with VBMI and VNNI): they define STOKER_SIMD_AVX3_DL first. On ARM: NEON and plain C++;
-// not SVE, whose vectors cannot be members. stoker/base/isa.h names them all. To be included before any Highway header.
+// that gain by it AVX3_DL (AVX-512 with VBMI and VNNI): they define STOKER_SIMD_AVX3_DL first. On ARM: NEON and plain
+// C++; not SVE, whose vectors cannot be members. stoker/base/isa.h names them all. To be included before any Highway
+// header.
 #pragma once
 
 #define HWY_COMPILE_ALL_ATTAINABLE

@@ -25,73 +25,93 @@ static_assert(kSkipsPerLoad * kLoadsPerCheck * kSymbolBitsMax <= kWalkBits);
   if (position == 64) *walker.starts_end++ = walker.bit;
 }
 
-// Until one of the walkers is at its stop or stuck: which one. Their steps do not branch at the ends of blocks, which a
-// processor cannot foretell.
+// Walkers whose places are in registers while they walk.
 template <int kWalkers>
-int walk_until_one_stops(const JpegTables& tables, const std::uint8_t* scan, Walker* const* walkers) {
-  std::uint64_t bit[kWalkers], bits[kWalkers];
-  std::uint32_t position[kWalkers];
-  const WalkPhases::Phase* phase[kWalkers];
-  std::uint64_t* starts_end[kWalkers];
-  const auto take = [&](int i) {
-    const Walker& walker = *walkers[i];
-    bit[i] = walker.bit;
-    position[i] = walker.position;
-    phase[i] = walker.phase;
-    starts_end[i] = walker.starts_end;
-  };
-  const auto put = [&](int i) {
-    Walker& walker = *walkers[i];
-    walker.bit = bit[i];
-    walker.position = position[i];
-    walker.phase = phase[i];
-    walker.starts_end = starts_end[i];
-  };
-  const auto put_all = [&] {
+class Abreast {
+ public:
+  Abreast(const JpegTables& tables, const std::uint8_t* scan, Walker* const* walkers)
+      : tables_(tables), scan_(scan), walkers_(walkers) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWalkers; ++i) take(i);
+  }
+
+  // Until one is at its stop or stuck: which one.
+  [[gnu::always_inline]] int walk() {
+    int stopped = -1;
+    while (stopped < 0) {
+      for (int load = 0; load < kLoadsPerCheck && stopped < 0; ++load) stopped = step_by_step();
+      for (int i = 0; i < kWalkers && stopped < 0; ++i) {
+        if (bit_[i] >= walkers_[i]->stop) stopped = i;
+      }
+    }
 #pragma GCC unroll 4
     for (int i = 0; i < kWalkers; ++i) put(i);
-  };
-
-#pragma GCC unroll 4
-  for (int i = 0; i < kWalkers; ++i) take(i);
-  for (;;) {
-    for (int load = 0; load < kLoadsPerCheck; ++load) {
-#pragma GCC unroll 4
-      for (int i = 0; i < kWalkers; ++i) bits[i] = load_bits(scan, bit[i]);
-#pragma GCC unroll 3
-      for (int step = 0; step < kSkipsPerLoad; ++step) {
-#pragma GCC unroll 4
-        for (int i = 0; i < kWalkers; ++i) {
-          const SkipEntry skip = phase[i]->skips[bits[i] >> (64 - kFirstBits)];
-          const std::uint32_t moved = position[i] + skip_positions(skip);
-          if (moved > 63) [[unlikely]] {  // the block may end between two symbols
-            put(i);
-            pass_symbol(tables, scan, *walkers[i]);
-            take(i);
-            if (walkers[i]->stuck) {
-              put_all();
-              return i;
-            }
-            if (step + 1 < kSkipsPerLoad) bits[i] = load_bits(scan, bit[i]);
-            continue;
-          }
-          bit[i] += skip_length(skip);
-          if (step + 1 < kSkipsPerLoad) bits[i] <<= skip & 63;
-          position[i] = moved & (skip_ends_block(skip) - 1);
-          *starts_end[i] = bit[i];
-          starts_end[i] += skip_ends_block(skip);
-          phase[i] = phase[i]->next[skip_ends_table(skip)];
-        }
-      }
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < kWalkers; ++i) {
-      if (bit[i] >= walkers[i]->stop) {
-        put_all();
-        return i;
-      }
-    }
+    return stopped;
   }
+
+ private:
+  void take(int i) {
+    const Walker& walker = *walkers_[i];
+    bit_[i] = walker.bit;
+    position_[i] = walker.position;
+    phase_[i] = walker.phase;
+    starts_end_[i] = walker.starts_end;
+  }
+  void put(int i) {
+    Walker& walker = *walkers_[i];
+    walker.bit = bit_[i];
+    walker.position = position_[i];
+    walker.phase = phase_[i];
+    walker.starts_end = starts_end_[i];
+  }
+
+  // As many skips of each as one load of bits is enough for; which one is stuck, or -1.
+  [[gnu::always_inline]] int step_by_step() {
+#pragma GCC unroll 4
+    for (int i = 0; i < kWalkers; ++i) bits_[i] = load_bits(scan_, bit_[i]);
+#pragma GCC unroll 3
+    for (int step = 0; step < kSkipsPerLoad; ++step) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kWalkers; ++i) {
+        if (!skip(i)) [[unlikely]]
+          return i;
+      }
+    }
+    return -1;
+  }
+
+  // One look-up's symbols. It does not branch where a block ends, which a processor cannot foretell.
+  [[gnu::always_inline]] bool skip(int i) {
+    const SkipEntry skip = phase_[i]->skips[bits_[i] >> (64 - kFirstBits)];
+    const std::uint32_t moved = position_[i] + skip_positions(skip);
+    if (moved > 63) [[unlikely]] {  // the block may end between two symbols
+      put(i);
+      pass_symbol(tables_, scan_, *walkers_[i]);
+      take(i);
+      bits_[i] = load_bits(scan_, bit_[i]);
+      return !walkers_[i]->stuck;
+    }
+    bit_[i] += skip_length(skip);
+    bits_[i] <<= skip & 63;
+    position_[i] = moved & (skip_ends_block(skip) - 1);
+    *starts_end_[i] = bit_[i];
+    starts_end_[i] += skip_ends_block(skip);
+    phase_[i] = phase_[i]->next[skip_ends_table(skip)];
+    return true;
+  }
+
+  const JpegTables& tables_;
+  const std::uint8_t* const scan_;
+  Walker* const* const walkers_;
+  std::uint64_t bit_[kWalkers], bits_[kWalkers] = {};
+  std::uint32_t position_[kWalkers];
+  const WalkPhases::Phase* phase_[kWalkers];
+  std::uint64_t* starts_end_[kWalkers];
+};
+
+template <int kWalkers>
+[[gnu::noinline]] int walk_until_one_stops(const JpegTables& tables, const std::uint8_t* scan, Walker* const* walkers) {
+  return Abreast<kWalkers>(tables, scan, walkers).walk();
 }
 
 }  // namespace

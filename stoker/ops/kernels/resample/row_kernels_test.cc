@@ -31,11 +31,8 @@ INSTANTIATE_TEST_SUITE_P(Isa, RowKernelsOn, testing::ValuesIn(kIsaNames), isa_na
 TEST_P(RowKernelsOn, AreThoseOfTheSelectedInstructionSet) {
   const std::map<std::string, std::pair<std::int64_t, int>> expected = {
       {"avx3_dl", {HWY_AVX3, 16}},  // which these kernels have no use for
-      {"avx3", {HWY_AVX3, 16}},
-      {"avx2", {HWY_AVX2, 8}},
-      {"sse4", {HWY_SSE4, 4}},
-      {"neon", {HWY_NEON, 4}},
-      {"scalar", {HWY_EMU128, 4}}};
+      {"avx3", {HWY_AVX3, 16}},    {"avx2", {HWY_AVX2, 8}},    {"sse4", {HWY_SSE4, 4}},
+      {"neon", {HWY_NEON, 4}},     {"scalar", {HWY_EMU128, 4}}};
   EXPECT_EQ(active_isa(), GetParam());
   EXPECT_EQ(row_kernels().target, expected.at(GetParam()).first) << hwy::TargetName(row_kernels().target);
   EXPECT_EQ(row_kernels().lanes, expected.at(GetParam()).second);
