@@ -348,6 +348,13 @@ void bind_batch(nb::module_& module) {
            "Tells the loader that another stream than the one that took the tensors uses them, too: the memory is "
            "not\nreused before the stream has done the work submitted until the last reference to this batch is gone. "
            "Takes a\nstream of PyTorch or CuPy, or its CUDA handle; for a batch on the CPU it has no effect.")
+      .def(
+          "random_seed",
+          [](const PyBatch& self, nb::handle name) { return self.batch->random_seed(text_argument("name", name)); },
+          "name"_a.none() = "",
+          "A number below 2**63 for random numbers that you draw for this batch: a function of the loader's seed, the "
+          "epoch,\nthe batch's first position and the name, and so the same after a resume and for any number of "
+          "threads.")
       .def_prop_ro("outputs", &output_names, "The names of the outputs, in the recipe's order.")
       .def_prop_ro("valid", &valid,
                    "For each slot, whether it holds a sample; false for padding and skipped bad samples, where labels "

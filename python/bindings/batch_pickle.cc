@@ -158,7 +158,7 @@ nb::tuple reduce_batch(const PyBatch& self, int protocol) {
   const nb::tuple facts =
       nb::make_tuple(specs, batch.epoch, batch.index, memory_of(batch.status), memory_of(batch.position),
                      memory_of(batch.sample), python_bytes(batch.key), memory_of(batch.substituted_for),
-                     python_bytes(batch.substituted_key), python_bytes(batch.errors));
+                     python_bytes(batch.substituted_key), python_bytes(batch.errors), batch.seed);
   return nb::make_tuple(maker("batch"), nb::make_tuple(facts, parts));
 }
 
@@ -177,6 +177,7 @@ PyBatch batch_from_pickle(const nb::tuple& facts, const nb::list& parts) {
   batch->substituted_for = values_of<std::int64_t>(facts[7]);
   batch->substituted_key = texts_of(facts[8]);
   batch->errors = texts_of(facts[9]);
+  batch->seed = nb::cast<std::uint64_t>(facts[10]);
   for (const std::size_t count : {batch->position.size(), batch->sample.size(), batch->key.size(),
                                   batch->substituted_for.size(), batch->substituted_key.size()}) {
     if (count != batch->status.size()) fail(ErrorKind::kData, "the batch's facts are not of the same slots");

@@ -29,7 +29,7 @@ const char* const kMapSignature =
     "Mapping[str, "
     "tuple[Any, Sequence[int]] | tuple[Any, Sequence[int], int]], *, name: str | None = None, values: str = 'numpy', "
     "random: str = 'seeded', timeout: float = 60, memory: int | str = '4GiB', version: str = '', arguments: "
-    "Mapping[str, Any] | None = None, isolated: bool = False) -> Recipe";
+    "Mapping[str, Any] | None = None, isolated: bool = False, batch: bool = False) -> Recipe";
 
 namespace {
 
@@ -244,7 +244,7 @@ class ThreadFunction final : public SampleFunction {
 Recipe with_function(const Recipe& recipe, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{"Recipe.map",
                                 {"function", "takes", "gives", "name", "values", "random", "timeout", "memory",
-                                 "version", "arguments", "isolated"},
+                                 "version", "arguments", "isolated", "batch"},
                                 /*positional=*/3};
   const CallArguments given(signature, positional, named);
   FunctionSpec spec = function_argument(given["function"]);
@@ -267,6 +267,7 @@ Recipe with_function(const Recipe& recipe, const nb::args& positional, const nb:
     });
   }
   spec.is_isolated = given["isolated"] && flag_argument("isolated", given["isolated"]);
+  spec.whole_batch = given["batch"] && flag_argument("batch", given["batch"]);
   Recipe longer = recipe;
   longer.map(std::move(spec));
   return longer;

@@ -164,7 +164,8 @@ void bind_chain(nb::class_<Recipe>& recipe) {
           "seconds\nmemory: of its process, which is started anew when it has more\nversion: any text; a state is "
           "refused by a recipe with another\narguments: more that it is called with, as JSON can say it\nisolated: run "
           "one of a "
-          "library in a process of its own, too")
+          "library in a process of its own, too\nbatch: call it once for each batch, with the values of all its slots, "
+          "each array with one more axis, the first")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")

@@ -390,7 +390,7 @@ class Recipe(_Operators["Recipe"]):
         self, function: Callable[..., Any] | str, takes: str | Sequence[str] | Mapping[str, str],
         gives: Mapping[str, tuple[Any, Sequence[int]] | tuple[Any, Sequence[int], int]], *, name: str | None = None,
         values: str = "numpy", random: str = "seeded", timeout: float = 60, memory: int | str = "4GiB", version: str = "",
-        arguments: Mapping[str, Any] | None = None, isolated: bool = False,
+        arguments: Mapping[str, Any] | None = None, isolated: bool = False, batch: bool = False,
     ) -> Recipe: ...
     def set_tail(self, tail: str) -> Recipe: ...
     @property
@@ -485,6 +485,7 @@ class Batch:
     def epoch(self) -> int: ...
     @property
     def index(self) -> int: ...
+    def random_seed(self, name: str = "") -> int: ...
 
 class Preprocessor:
     """A recipe for inference: a call makes a batch of the images that it is given."""

@@ -158,3 +158,26 @@ STOKER_FUNCTION(mistaken, call) { call.taken<float>(0); }
 
 extern "C" int status(StokerFunctionCall*) { return 7; }
 """
+
+
+def blended(images, labels):
+    """Each sample with the one after it, as no function of a single sample could."""
+    half = (images.astype(np.uint16) + np.roll(images, -1, axis=0)) // 2
+    return half.astype(np.uint8), np.stack([labels, np.roll(labels, -1)], axis=1)
+
+
+def noise_of_batch(images, rng):
+    return np.clip(images + rng.integers(-9, 10, images.shape), 0, 255).astype(np.uint8)
+
+
+def means_of_batch(image):
+    """Of tensors."""
+    return image.float().mean(dim=(1, 2, 3))
+
+
+def one_short(images):
+    return images[:-1]
+
+
+def fails_for_batches(images):
+    raise ValueError("not for batches")

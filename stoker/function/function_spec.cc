@@ -110,6 +110,15 @@ void check_function(const FunctionSpec& spec) {
       fail(ErrorKind::kUsage, "function '{}' gives '{}' twice", spec.name, given.name);
     }
     check_given(spec, given);
+    if (spec.whole_batch && given.is_ragged) {
+      fail(ErrorKind::kUsage,
+           "function '{}' of whole batches gives rows of '{}'; it can give values of one shape alone", spec.name,
+           given.name);
+    }
+  }
+  if (spec.whole_batch && spec.values != ValueForm::kNumpy && spec.values != ValueForm::kTorch) {
+    fail(ErrorKind::kUsage, "function '{}' of whole batches gets arrays of 'numpy' or 'torch', not '{}'", spec.name,
+         to_string(spec.values));
   }
 }
 

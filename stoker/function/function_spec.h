@@ -65,6 +65,7 @@ struct FunctionSpec {
   std::string payload{};     // of one that cannot be found by its name: itself, as python/stoker/_function.py packs it
   std::string arguments{};   // a JSON object: more that it is called with
   bool is_isolated = false;  // of a library: in a process of its own, as functions in Python are
+  bool whole_batch = false;  // called once for a batch, with the values of all its slots
   FunctionHome home = FunctionHome::kProcess;  // changes no result, and is no part of the recipe's text
   std::vector<TakenValue> takes{};
   std::vector<GivenValue> gives{};

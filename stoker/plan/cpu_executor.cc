@@ -126,9 +126,16 @@ void CpuExecutor::write_tensors(const SharedDecode& shared, const OutputPlaces& 
   timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
 
-void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
-  const OutputPlaces outputs = [&batch, slot](std::size_t view, const Shape& shape) {
-    return batch.place(view, slot, shape);
+void CpuExecutor::run_batch(const WholeBatch& batch) {
+  const std::int64_t inside_before_ns = functions_.inside_ns(), began = now_ns();
+  functions_.run_batch(batch);
+  counts_.function_ns += now_ns() - began;
+  counts_.function_inside_ns += functions_.inside_ns() - inside_before_ns;
+}
+
+void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot, const OutputPlaces& kept) {
+  const OutputPlaces outputs = [&](std::size_t view, const Shape& shape) {
+    return view < plan_.output_count() ? batch.place(view, slot, shape) : kept(view, shape);
   };
   const auto place = [&](std::size_t view, const Shape& shape) { return functions_.place(view, shape, outputs); };
   functions_.begin();

@@ -37,9 +37,10 @@ class CpuExecutor final : public SampleExecutor {
         items_(plan.views().size()) {}
 
   void run(const SampleInput& sample, const OutputPlaces& outputs) override;
-  /// Only the stages before the batch's transfer index: fills a slot of it. May be called again for a slot, with
-  /// another sample, when it has thrown.
-  void run(const SampleInput& sample, DeviceBatch& batch, int slot);
+  /// Only the stages before the batch's transfer index: fills a slot of it, and writes the views that functions of
+  /// whole batches take to where `kept` says. May be called again for a slot, with another sample, when it has thrown.
+  void run(const SampleInput& sample, DeviceBatch& batch, int slot, const OutputPlaces& kept = {});
+  void run_batch(const WholeBatch& batch) override;
 
   /// Gives back the scratch memory that was taken for the largest image so far.
   void drop_scratch() {

@@ -409,35 +409,31 @@ OutputSpec Plan::output_of_size(const ViewPlan& view, ImageSize size) {
   return output;
 }
 
+OutputSpec Plan::output_of_view(const ViewPlan& view) const {
+  if (view.kind == ViewKind::kGiven) {
+    const OutputSpec given = output_of(view, view.given.shape);
+    return view.given.is_ragged ? in_rows(view, given) : given;
+  }
+  if (view.kind == ViewKind::kText) return in_rows(view, output_of(view, {view.text.most}));
+  if (view.is_plain()) {
+    OutputSpec output = output_of(view, number_shape_of(view));
+    if (view.kind == ViewKind::kTokens && view.tokens.part == TokenPart::kTargets) output.padding = kPaddingNumber;
+    if (view.kind == ViewKind::kArray && view.array.is_ragged()) output.arrangement = &ragged_arrangement();
+    return output;
+  }
+  const std::optional<ImageSize> size = output_size(view.goes_along() ? views_[view.like] : view);
+  if (!size && (view.kind == ViewKind::kImage || view.has_size_of_image())) {
+    fail(ErrorKind::kUsage,
+         "view '{}': its size depends on the image, so samples cannot form a batch; add center_crop or "
+         "resize=[height, width]",
+         view.name);
+  }
+  return output_of_size(view, size.value_or(ImageSize()));
+}
+
 std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
-  for (const ViewPlan& view : std::span(views_).first(output_count_)) {
-    if (view.kind == ViewKind::kGiven) {
-      const OutputSpec given = output_of(view, view.given.shape);
-      outputs.push_back(view.given.is_ragged ? in_rows(view, given) : given);
-      continue;
-    }
-    if (view.kind == ViewKind::kText) {
-      outputs.push_back(in_rows(view, output_of(view, {view.text.most})));
-      continue;
-    }
-    if (view.is_plain()) {
-      outputs.push_back(output_of(view, number_shape_of(view)));
-      if (view.kind == ViewKind::kTokens && view.tokens.part == TokenPart::kTargets) {
-        outputs.back().padding = kPaddingNumber;
-      }
-      if (view.kind == ViewKind::kArray && view.array.is_ragged()) outputs.back().arrangement = &ragged_arrangement();
-      continue;
-    }
-    const std::optional<ImageSize> size = output_size(view.goes_along() ? views_[view.like] : view);
-    if (!size && (view.kind == ViewKind::kImage || view.has_size_of_image())) {
-      fail(ErrorKind::kUsage,
-           "view '{}': its size depends on the image, so samples cannot form a batch; add center_crop or "
-           "resize=[height, width]",
-           view.name);
-    }
-    outputs.push_back(output_of_size(view, size.value_or(ImageSize())));
-  }
+  for (const ViewPlan& view : std::span(views_).first(output_count_)) outputs.push_back(output_of_view(view));
   return outputs;
 }
 

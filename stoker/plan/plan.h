@@ -108,6 +108,12 @@ struct FunctionPlan {
   std::uint64_t stream = 0;      // of its random numbers
 };
 
+/// A view that a function of whole batches takes, and what a batch keeps of each slot until the function is called.
+struct KeptView {
+  std::size_t view = 0;
+  OutputSpec spec;
+};
+
 /// A stage of one view (ops/stage.h): a group of operators, the unit that runs on the CPU or on the device.
 struct StageSpec {
   std::string name;                       // the stage's; "view.stage" where there are several images
@@ -131,6 +137,8 @@ class Plan {
   const std::vector<ViewPlan>& views() const { return views_; }
   std::size_t output_count() const { return output_count_; }
   const std::vector<FunctionPlan>& functions() const { return functions_; }
+  /// Of all functions of whole batches, in the order of these views.
+  const std::vector<KeptView>& kept_views() const { return kept_views_; }
   /// What is done across the samples of a batch.
   const MixProgram& mixing() const { return mixing_; }
   /// The fields of a sample that must be read: "image" or a field's name, each once.
@@ -161,6 +169,7 @@ class Plan {
  private:
   void check_functions() const;
   void compile_functions();
+  OutputSpec kept_of(const FunctionSpec& function, const ViewPlan& view) const;
   void compile_views();
   void compile_outputs_of_mixing();
   void compile(const View& view);
@@ -179,6 +188,7 @@ class Plan {
   void join_to_array(std::size_t number);
   void join_draw_group(std::size_t number);
   void join_looks(std::size_t number);
+  OutputSpec output_of_view(const ViewPlan& view) const;
   static OutputSpec in_rows(const ViewPlan& view, OutputSpec output);
   static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);
   int field_number(const std::string& name);
@@ -188,6 +198,7 @@ class Plan {
   std::vector<std::string> likes_, draw_groups_;  // by view, as the recipe has them
   std::size_t output_count_ = 0;
   std::vector<FunctionPlan> functions_;
+  std::vector<KeptView> kept_views_;
   MixProgram mixing_;
   std::vector<std::string> fields_;
   std::vector<StageSpec> stages_;

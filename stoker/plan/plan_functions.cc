@@ -104,7 +104,8 @@ void Plan::compile_functions() {
       const auto view = std::find_if(views_.begin() + static_cast<std::ptrdiff_t>(output_count_), views_.end(),
                                      [&](const ViewPlan& each) { return each.name == taken.view; });
       function.takes.push_back(static_cast<std::size_t>(view - views_.begin()));
-      function.kinds.push_back(value_kind(*view));
+      function.kinds.push_back(spec.whole_batch ? ValueKind::kNumbers : value_kind(*view));
+      if (spec.whole_batch) kept_views_.push_back({function.takes.back(), kept_of(spec, *view)});
     }
     for (const GivenValue& given : spec.gives) {
       const auto view = std::find_if(views_.begin(), views_.end(), [&](const ViewPlan& each) {
@@ -114,6 +115,19 @@ void Plan::compile_functions() {
     }
     functions_.push_back(std::move(function));
   }
+  std::sort(kept_views_.begin(), kept_views_.end(),
+            [](const KeptView& one, const KeptView& other) { return one.view < other.view; });
+}
+
+OutputSpec Plan::kept_of(const FunctionSpec& function, const ViewPlan& view) const {
+  OutputSpec kept = output_of_view(view);
+  const ViewPlan& sized = view.has_size_of_image() ? views_[view.like] : view;
+  const bool varies = sized.kind == ViewKind::kImage && sized.image.geometry.size_varies();
+  if (varies || kept.arrangement != &dense_arrangement()) {
+    fail(ErrorKind::kUsage, "function '{}' of whole batches takes view '{}', whose values differ in {}", function.name,
+         view.name, varies ? "size" : "their number of rows");
+  }
+  return kept;
 }
 
 }  // namespace stoker

@@ -201,8 +201,8 @@ GivenValue given_of(const toml::node& node) {
 }
 
 FunctionSpec function_of(const toml::table& table) {
-  check_keys(table, {"name", "python", "library", "takes", "gives", "arguments", "isolated", "values", "random",
-                     "timeout", "memory", "version"});
+  check_keys(table, {"name", "python", "library", "takes", "gives", "arguments", "isolated", "batch", "values",
+                     "random", "timeout", "memory", "version"});
   FunctionSpec function{.name = text_of(needed(table, "name", "a function"), "name"),
                         .takes = taken_of(needed(table, "takes", "a function"))};
   const toml::node& gives = needed(table, "gives", "a function");
@@ -219,10 +219,14 @@ FunctionSpec function_of(const toml::table& table) {
   for_text("random", [&](const std::string& name) { function.random = parse_function_random(name); });
   for_text("memory", [&](const std::string& size) { function.memory_max = parse_size(size); });
   for_text("version", [&](const std::string& version) { function.version = version; });
-  if (const toml::node* const isolated = table.get("isolated")) {
-    if (!isolated->is_boolean()) refuse(*isolated, "isolated must be true or false");
-    function.is_isolated = *isolated->value<bool>();
-  }
+  const auto for_flag = [&](const char* key, bool& flag) {
+    const toml::node* const node = table.get(key);
+    if (!node) return;
+    if (!node->is_boolean()) refuse(*node, fmt::format("{} must be true or false", key));
+    flag = *node->value<bool>();
+  };
+  for_flag("isolated", function.is_isolated);
+  for_flag("batch", function.whole_batch);
   if (const toml::node* const timeout = table.get("timeout")) {
     if (!timeout->is_number()) refuse(*timeout, "timeout must be a number of seconds");
     function.timeout_s = number_of(*timeout);
@@ -297,6 +301,7 @@ std::string toml_text(const FunctionSpec& function) {
   };
   add("arguments", toml_quoted(function.arguments), function.arguments.empty());
   add("isolated", "true", !function.is_isolated);
+  add("batch", "true", !function.whole_batch);
   add("values", toml_quoted(to_string(function.values)), function.values == usual.values);
   add("random", toml_quoted(to_string(function.random)), function.random == usual.random);
   add("timeout", fmt::format("{}", function.timeout_s), function.timeout_s == usual.timeout_s);

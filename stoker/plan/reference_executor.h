@@ -13,6 +13,7 @@ class ReferenceExecutor final : public SampleExecutor {
       : SampleExecutor(plan), limits_(limits), functions_(plan) {}
 
   void run(const SampleInput& sample, const OutputPlaces& outputs) override;
+  void run_batch(const WholeBatch& batch) override { functions_.run_batch(batch); }
 
  private:
   ImageSize size_of(const ViewPlan& view, const SampleInput& sample) const;

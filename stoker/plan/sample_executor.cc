@@ -44,13 +44,20 @@ void pad_rows(const RowPadding& padding, SampleOutput& output) {
 
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample) {
   const std::vector<ViewPlan>& views = executor.plan().views();
-  std::vector<SampleOutput> outputs(executor.plan().output_count());
-  executor.run(sample, [&](std::size_t output, const Shape& shape) -> MutableBytes {
+  std::vector<SampleOutput> outputs(views.size());
+  const auto place = [&](std::size_t output, const Shape& shape) -> MutableBytes {
     SampleOutput& made = outputs[output];
     made.spec = Plan::output_of(views[output], shape);
     made.bytes.resize(made.spec.bytes_per_sample());
     return made.bytes;
-  });
+  };
+  executor.run(sample, place);
+  // A batch of one.
+  executor.run_batch({.slots = 1,
+                      .draw = sample.draw,
+                      .kept = [&](std::size_t view) { return Bytes(outputs[view].bytes); },
+                      .given = [&](std::size_t output) { return place(output, views[output].given.shape).data(); }});
+  outputs.resize(executor.plan().output_count());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (views[i].row_padding) pad_rows(*views[i].row_padding, outputs[i]);
   }

@@ -46,8 +46,11 @@ class SampleExecutor {
 
   const Plan& plan() const { return plan_; }
 
-  /// Writes every output, in recipe order. Throws kBadSample for bad bytes.
+  /// Writes every output but those that functions of whole batches give, and the views that these take. Throws
+  /// kBadSample for bad bytes.
   virtual void run(const SampleInput& sample, const OutputPlaces& place) = 0;
+  /// Calls the functions of whole batches. Throws what FunctionCalls::run_batch() does.
+  virtual void run_batch(const WholeBatch& batch) = 0;
 
  protected:
   const Plan& plan_;

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "stoker/base/error.h"
+#include "stoker/base/random.h"
 #include "stoker/base/units.h"
 #include "stoker/tensor/arrangement.h"
 
@@ -118,6 +119,13 @@ void Batch::seal() {
 }
 
 Bytes Batch::host_bytes(std::size_t output, std::vector<std::uint8_t>&) const { return {part(output), used_[output]}; }
+
+std::uint64_t Batch::random_seed(std::string_view name) const {
+  const auto first = position.empty() ? 0 : static_cast<std::uint64_t>(position.front());
+  Random random(seed, static_cast<std::uint64_t>(epoch), first, random_stream("batch", name, 0));
+  const std::uint64_t high = random.next_u32() >> 1;
+  return high << 32 | random.next_u32();
+}
 
 int Batch::valid_count() const { return static_cast<int>(std::count(status.begin(), status.end(), SlotStatus::kGood)); }
 

@@ -126,6 +126,7 @@ class Batch {
   /// does.
   virtual Bytes host_bytes(std::size_t output, std::vector<std::uint8_t>& room) const;
 
+  std::uint64_t seed = 0;  // the loader's
   std::int64_t epoch = 0;
   std::int64_t index = 0;       // of this rank's batches within the epoch
   std::int64_t written_ns = 0;  // when its last slot was
@@ -143,6 +144,10 @@ class Batch {
 
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;
+
+  /// For random numbers that a consumer draws for the batch, apart from those of other names: the same whenever the
+  /// batch comes. At least 0 as an std::int64_t, too.
+  std::uint64_t random_seed(std::string_view name) const;
 
  protected:
   /// So many slots, at most as many as there is memory for; nothing stands in them yet.

@@ -83,8 +83,9 @@ def some_tokens():
 PAGES = {
     "README.md": dict(names=lambda: {"model": a_model()}, words={"batch=256": "batch=8", **ENDLESS}),
     "docs/arrays.md": dict(names=lambda: {"stoker": __import__("stoker")}),
-    "docs/functions.md": dict(names=lambda: a_package() or {"np": __import__("numpy"), "stoker": __import__("stoker"), "recipe": a_recipe()},
-                              shared_object="libbrighter.so"),
+    "docs/functions.md": dict(names=lambda: a_package() or {"np": __import__("numpy"), "stoker": __import__("stoker"), "recipe": a_recipe(),
+                                                              "torch": __import__("torch"), "data": a_dataset()},
+                              shared_object="libbrighter.so", words={"batch=256": "batch=8", '"cuda"': '"cpu"'}),
     "docs/gpu.md": dict(names=lambda: {"stoker": __import__("stoker"), "torch": __import__("torch"), "data": a_dataset(),
                                        "recipe": "imagenet-train"},
                         words={"batch=256": "batch=8", "cuda:0": "emulated:execute"}),

@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -130,7 +131,21 @@ def test_every_library_inside_comes_with_its_licence(content):
 def test_package_and_command_have_one_version(installed, wheel):
     told = installed.python("import importlib.metadata, stoker", "print(stoker.__version__, importlib.metadata.version('stoker'))")
     command = installed.run("stoker", "--version").split()[1]
-    assert set(told.split()) | {command} == {wheel.name.split("-")[1]}
+    named = wheel.name.split("-")[1]
+    assert set(told.split()) | {named} <= {command, f"{command}+cu13"}
+    assert ("without CUDA" in installed.run("stoker", "--version")) == ("+cu" not in named)
+
+
+def test_devices_are_there_or_say_what_they_lack(installed, images, wheel):
+    run = ("stoker", "run", images, "--recipe", "cifar-train", "--batch", 8, "--audit")
+    installed.run(*run, "host.jsonl")
+    installed.run(*run, "device.jsonl", "--device", "emulated:execute", "--transfer-index", 0)
+    assert (installed.at / "host.jsonl").read_text() == (installed.at / "device.jsonl").read_text() != ""
+    if shutil.which("nvidia-smi"):
+        pytest.skip("this machine has a GPU: ./dev gpu-test tries it")
+    said = installed.python("import stoker", "try:", f"    stoker.Loader({str(images)!r}, 'cifar-train', batch=8, device='cuda:0')",
+                            "except stoker.Error as error:", "    print(error)")
+    assert re.search("driver|no GPU" if "+cu" in wheel.name else "built without it", said), said
 
 
 def test_the_command_and_the_module_deliver_the_same_bytes(installed, images):

@@ -107,9 +107,9 @@ class ABoard : public testing::Test {
     std::vector<Ticket*> taken;
     take_all(board, &taken);
     for (Ticket* ticket : taken) {
-      MixBlock block;
-      board.tickets.finish(*ticket, &block);
-      if (block.work) board.tickets.mixed(block);
+      BatchTask task;
+      board.tickets.finish(*ticket, &task);
+      while (task.work) board.tickets.done(task);
     }
   }
 

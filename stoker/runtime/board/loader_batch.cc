@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/tensor/arrangement.h"
 
 namespace stoker {
 
@@ -16,6 +17,7 @@ LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allo
                           : allocator),
       side_(side),
       mixes_(side.mixer ? side.mixer->draws() : 0) {
+  if (side.plan && !side.plan->kept_views().empty()) kept_.emplace(*side.plan, slots);
   if (side.device) {
     device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, part(0), side.nvjpeg);
   }
@@ -44,16 +46,44 @@ void LoaderBatch::start(int transfer_index, int slots) {
 }
 
 void LoaderBatch::write(int slot, const SampleInput& input, CpuExecutor& executor) {
-  if (device_batch_) return executor.run(input, *device_batch_, slot);
-  executor.run(input, [this, slot](std::size_t output, const Shape& shape) { return place(output, slot, shape); });
+  if (device_batch_) {
+    return executor.run(input, *device_batch_, slot,
+                        [this, slot](std::size_t view, const Shape& /*shape*/) { return kept_->place(view, slot); });
+  }
+  executor.run(input, [this, slot](std::size_t view, const Shape& shape) {
+    return view < outputs().size() ? place(view, slot, shape) : kept_->place(view, slot);
+  });
 }
 
-void LoaderBatch::write_padding(int slot) { device_batch_ ? device_batch_->pad(slot) : pad(slot); }
+void LoaderBatch::write_padding(int slot) {
+  device_batch_ ? device_batch_->pad(slot) : pad(slot);
+  if (kept_) kept_->pad(slot);
+}
+
+void LoaderBatch::call_functions(const SampleDraw& draw, CpuExecutor& executor) {
+  executor.run_batch({.slots = size(),
+                      .draw = draw,
+                      .kept = [this](std::size_t view) { return kept_->first(view, size()); },
+                      .given = [this](std::size_t output) { return written_here(output); }});
+  for (const FunctionPlan& function : side_.plan->functions()) {
+    if (function.spec.whole_batch) pad_given(function);
+  }
+}
+
+// Whatever it gave for slots without a sample.
+void LoaderBatch::pad_given(const FunctionPlan& function) {
+  for (const std::size_t output : function.gives) {
+    const OutputSpec& spec = outputs()[output];
+    for (int slot = 0; slot < size(); ++slot) {
+      if (!valid(slot)) spec.arrangement->pad(spec, size(), written_here(output), slot);
+    }
+  }
+}
 
 void LoaderBatch::mix(int first, int count) noexcept {
   std::array<std::uint8_t*, kOutputsMax> views{};
   for (std::size_t view = 0; view < outputs().size(); ++view) {
-    views[view] = device_batch_ ? device_batch_->finished(view) : part(view);
+    views[view] = written_here(view);
   }
   side_.mixer->mix(*this, first, count, mixes_, views);
 }
@@ -132,10 +162,15 @@ void LoaderBatch::release() noexcept {
 
 LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side) {
   const std::size_t tensors = batch_bytes(outputs, slots);
-  if (!side.device) return {.host = tensors};
+  std::size_t functions = 0;
+  if (side.plan && !side.plan->kept_views().empty()) {
+    // What is kept; in the memory that processes share, that again and the outputs.
+    functions = 2 * KeptValues::bytes(*side.plan, slots) + tensors;
+  }
+  if (!side.device) return {.host = tensors + functions};
   const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes, side.nvjpeg);
   const std::size_t device = tensors + layout.memory;
-  return {.host = layout.fault_words_end + (side.device->memory_is_host() ? device : 0), .device = device};
+  return {.host = functions + layout.fault_words_end + (side.device->memory_is_host() ? device : 0), .device = device};
 }
 
 LoaderBatchBytes shared_batch_bytes(int slots, const DeviceSide& side) {

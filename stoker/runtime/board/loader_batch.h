@@ -10,6 +10,7 @@
 #include "stoker/plan/batch_mixer.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
+#include "stoker/plan/kept_values.h"
 #include "stoker/runtime/report/batch_times.h"
 #include "stoker/tensor/batch.h"
 
@@ -59,6 +60,10 @@ class LoaderBatch final : public Batch {
   /// that the device finishes are mixed there. Blocks may be mixed at the same time, while others are written.
   void mix(int first, int count) noexcept;
 
+  /// Calls the functions of whole batches, once all slots are written, mixed, and their status stands. Throws what
+  /// CpuExecutor::run_batch() does.
+  void call_functions(const SampleDraw& draw, CpuExecutor& executor);
+
   /// All slots are written. Returns at once; the device, if there is one, goes on with it.
   void cross();
   bool crossed() const { return event_ != nullptr; }
@@ -79,8 +84,15 @@ class LoaderBatch final : public Batch {
   BatchTimes times;
 
  private:
+  void pad_given(const FunctionPlan& function);
+  // Where the values of an output are that is finished here.
+  std::uint8_t* written_here(std::size_t output) {
+    return device_batch_ ? device_batch_->finished(output) : part(output);
+  }
+
   const DeviceSide side_;
   std::optional<DeviceBatch> device_batch_;
+  std::optional<KeptValues> kept_;  // for functions of whole batches
   std::vector<MixDraw> mixes_;
   std::shared_ptr<DeviceEvent> event_;
   // Guarded by the mutex until the batch is released.

@@ -17,7 +17,7 @@ TEST_F(ABoard, HasBlocksMixedAsTheyAreWrittenAndBatchesCompleteWhenAllAreMixed) 
   std::vector<Ticket*> taken;
   take_all(board, &taken);
   ASSERT_EQ(taken.size(), std::size_t{kBatch});
-  MixBlock first, second;
+  BatchTask first, second;
   EXPECT_FALSE(board.tickets.finish(*taken[3], &second));
   EXPECT_EQ(second.work, nullptr);
   EXPECT_FALSE(board.tickets.finish(*taken[0], &first));
@@ -28,9 +28,9 @@ TEST_F(ABoard, HasBlocksMixedAsTheyAreWrittenAndBatchesCompleteWhenAllAreMixed) 
   EXPECT_EQ(std::pair(second.first, second.count), std::pair(2, 2));
   EXPECT_EQ(std::pair(first.first, first.count), std::pair(0, 2));
   EXPECT_FALSE(board.tickets.front_sealed());
-  EXPECT_FALSE(board.tickets.mixed(first));
+  EXPECT_FALSE(board.tickets.done(first));
   EXPECT_FALSE(board.tickets.front_sealed());
-  EXPECT_TRUE(board.tickets.mixed(second));
+  EXPECT_TRUE(board.tickets.done(second));
   ASSERT_TRUE(board.tickets.front_sealed());
   EXPECT_EQ(board.pop()->epoch, 0);
 }
@@ -48,11 +48,11 @@ TEST_F(ABoard, MixesAShorterBatchAsAWhole) {
   std::vector<std::pair<int, int>> blocks;
   for (Ticket* ticket : taken) {
     if (ticket->work->epoch > 0) continue;
-    MixBlock block;
+    BatchTask block;
     board.tickets.finish(*ticket, &block);
     if (!block.work) continue;
     blocks.emplace_back(block.first, block.count);
-    board.tickets.mixed(block);
+    board.tickets.done(block);
   }
   EXPECT_THAT(blocks, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(0, 3)));
   EXPECT_EQ(board.tickets.sealed_count(), 2);
@@ -66,13 +66,13 @@ TEST_F(ABoard, WaitsForABlockThatIsMixedForAnEpochThatWasLeft) {
   draw_all(board);
   std::vector<Ticket*> taken;
   take_all(board, &taken);
-  MixBlock block;
+  BatchTask block;
   for (Ticket* ticket : taken) board.tickets.finish(*ticket, &block);
   ASSERT_TRUE(block.work);
   board.tickets.start_epoch(1);
   draw_all(board);
   EXPECT_EQ(board.batches.memory().host, 2 * board.batches.bytes().host) << "that of the block is still in use";
-  EXPECT_FALSE(board.tickets.mixed(block)) << "it is not wanted any more";
+  EXPECT_FALSE(board.tickets.done(block)) << "it is not wanted any more";
   finish_all_mixed(board);
   EXPECT_EQ(board.pop()->epoch, 1);
 }

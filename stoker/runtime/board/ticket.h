@@ -107,7 +107,8 @@ struct BatchWork {
   int read = 0;                        // of the drawn tickets, those that were read
   int remaining = 0;                   // slots not yet written
   std::vector<int> blocks;             // by block of slots whose samples are mixed: those not yet written
-  int mixing = 0;                      // blocks that workers mix now
+  int tasks = 0;                       // that workers do for it now (BatchTask)
+  bool called = false;                 // functions of whole batches have been called for it, or are
   bool awaits_steps = false;           // all are written, and the batch has steps before it (BatchStep)
   bool in_steps = false;               // a worker takes it through them
   std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
@@ -118,7 +119,7 @@ struct BatchWork {
   int error_slot = 0;
   BatchTimes times;
 
-  bool written() const { return remaining == 0 && mixing == 0; }
+  bool written() const { return remaining == 0 && tasks == 0; }
   bool sealed() const { return written() && !awaits_steps; }
   std::size_t ready_count() const { return ready.size() - ready_first; }
   /// Never allocates: a ticket that comes again, for another sample, takes the place of one that was taken.

@@ -78,9 +78,9 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     spare_works_.pop_back();
     work->ready.clear();
   }
-  work->drawn = work->read = work->passed_over = work->unfinished = work->mixing = 0;
+  work->drawn = work->read = work->passed_over = work->unfinished = work->tasks = 0;
   work->ready_first = 0;
-  work->discarded = work->granting = work->awaits_steps = work->in_steps = false;
+  work->discarded = work->granting = work->awaits_steps = work->in_steps = work->called = false;
   work->error = nullptr;
   work->bad.clear();
   work->times = {.drawn_ns = now_ns()};
@@ -156,6 +156,7 @@ void TicketBoard::granted(BatchGrant& grant) noexcept {
     batches_.put_back(std::move(grant.batch));
   } else {
     work.batch = std::move(grant.batch);
+    work.batch->seed = order_.options().seed;
     work.batch->epoch = work.epoch;
     work.batch->index = work.index;
     parked_count_ -= work.ready_count();
@@ -168,7 +169,7 @@ void TicketBoard::set_prefetch(int prefetch) {
   batches_.ask_again();
 }
 
-bool TicketBoard::finish(Ticket& ticket, MixBlock* to_mix) {
+bool TicketBoard::finish(Ticket& ticket, BatchTask* task) {
   BatchWork& work = *ticket.work;
   read_ahead_.release(ticket);
   if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
@@ -193,31 +194,42 @@ bool TicketBoard::finish(Ticket& ticket, MixBlock* to_mix) {
     work.error_slot = ticket.slot;
   }
   if (options_.mix_block > 0) {
-    assert(to_mix);
-    *to_mix = block_written(work, ticket.slot);
-    if (to_mix->work) ++work.mixing, ++work.unfinished;
+    assert(task);
+    *task = block_written(work, ticket.slot);
+    if (task->work) ++work.tasks, ++work.unfinished;
   }
-  return complete(work);
+  return complete(work, task);
 }
 
-MixBlock TicketBoard::block_written(BatchWork& work, int slot) const {
+BatchTask TicketBoard::block_written(BatchWork& work, int slot) const {
   const int count = work.slots / static_cast<int>(work.blocks.size()), block = slot / count;
-  return --work.blocks[static_cast<std::size_t>(block)] == 0 ? MixBlock{&work, block * count, count} : MixBlock{};
+  if (--work.blocks[static_cast<std::size_t>(block)] > 0) return {};
+  return {.kind = BatchTask::Kind::kMix, .work = &work, .first = block * count, .count = count};
 }
 
-bool TicketBoard::mixed(const MixBlock& block) {
-  BatchWork& work = *block.work;
-  --work.mixing;
+bool TicketBoard::done(BatchTask& task, std::exception_ptr error) {
+  BatchWork& work = *task.work;
+  task = {};
+  --work.tasks;
   --work.unfinished;
+  if (error) work.error = std::move(error);
   if (work.discarded) {
     recycle_discarded();
     return false;
   }
-  return complete(work);
+  return complete(work, &task);
 }
 
-bool TicketBoard::complete(BatchWork& work) {
+bool TicketBoard::complete(BatchWork& work, BatchTask* task) {
   if (!work.written()) return false;
+  if (options_.has_calls && !work.error && !work.called) {
+    assert(task);
+    work.called = true;
+    ++work.tasks;
+    ++work.unfinished;
+    *task = {.kind = BatchTask::Kind::kCall, .work = &work, .first = 0, .count = work.slots};
+    return false;
+  }
   work.batch->written_ns = work.times.written_ns = now_ns();
   work.awaits_steps = options_.has_steps && !work.error;
   if (work.awaits_steps) return true;

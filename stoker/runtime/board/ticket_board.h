@@ -23,15 +23,21 @@ struct TicketBoardOptions {
   std::int64_t tickets_ahead = 0;  // drawn ahead of the consumer, where that is more than prefetch makes it
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
   int mix_block = 0;       // slots whose samples are mixed when all of them are written; 0: none are mixed
+  bool has_calls = false;  // functions are called for batches whose slots are all written
   bool has_steps = false;  // written batches go through steps (BatchStep) before they are popped
 };
 
 /// What the next batch waits for.
 enum class BatchNeed : std::uint8_t { kReads, kWorkers };
 
-/// Slots that are all written, and whose samples are to be mixed.
-struct MixBlock {
-  BatchWork* work = nullptr;  // null: there are none
+/// What a worker that has written a slot is to do next for its batch.
+struct BatchTask {
+  enum class Kind : std::uint8_t {
+    kMix,   // these slots are all written, and their samples are to be mixed
+    kCall,  // functions of whole batches are to be called
+  };
+  Kind kind = Kind::kMix;
+  BatchWork* work = nullptr;  // null: there is nothing to do
   int first = 0, count = 0;
 };
 
@@ -73,11 +79,11 @@ class TicketBoard {
   /// Whether there is anything for a worker to do: for nothing else it is woken.
   bool has_work() const { return workable_count() > 0 || has_written() || may_grant(); }
   /// The ticket's slot is written (or its error stands in it). Whether that was its batch's last one: not if its sample
-  /// was bad and another is to be tried. If it was a block's last one, the block is to be mixed; then the batch is not
-  /// complete before mixed().
-  bool finish(Ticket& ticket, MixBlock* to_mix = nullptr);
-  /// The block was mixed. Whether its batch is complete by that.
-  bool mixed(const MixBlock& block);
+  /// was bad and another is to be tried, and not if there is a task for the batch; then it is not complete before
+  /// done().
+  bool finish(Ticket& ticket, BatchTask* task = nullptr);
+  /// The task was done, or failed; in its place comes the next one. Whether the batch is complete.
+  bool done(BatchTask& task, std::exception_ptr error = nullptr);
   /// The written batch that is to go through its steps (BatchStep), in order and one at a time: null while another is
   /// in its steps, or the next batch is not written.
   BatchWork* take_written();
@@ -124,8 +130,8 @@ class TicketBoard {
   std::unique_ptr<BatchWork> fresh_work();
   BatchWork* next_without_memory() const;
   bool stands_aside(Ticket& ticket);
-  MixBlock block_written(BatchWork& work, int slot) const;
-  bool complete(BatchWork& work);
+  BatchTask block_written(BatchWork& work, int slot) const;
+  bool complete(BatchWork& work, BatchTask* task);
   void discard_all();
   void discard(std::unique_ptr<BatchWork> work);
   void recycle_discarded();

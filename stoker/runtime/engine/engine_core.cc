@@ -96,6 +96,7 @@ BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const 
   of_board.batches.device.pinned = pinned.get();
   of_board.batches.device.mixer = mixer.get();
   of_board.tickets.mix_block = mixer ? mixer->block() : 0;
+  of_board.tickets.has_calls = !plan.kept_views().empty();
   of_board.tickets.has_steps = !steps.empty();
   of_board.locator.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
   return of_board;

@@ -155,7 +155,7 @@ void Workers::work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<st
       }
       lock.lock();
       core_.crew.worked(done, spent_ns);
-      finish(tickets.first(done), worker, counters, lock);
+      finish(tickets.first(done), worker, executor, counters, lock);
       tickets = tickets.subspan(done);
     }
   }
@@ -190,30 +190,54 @@ void Workers::unlock_and_wake(std::unique_lock<std::mutex>& lock) {
 }
 
 // The tickets' slots are written.
-void Workers::finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
+void Workers::finish(std::span<Ticket* const> tickets, int worker, CpuExecutor& executor, WorkerCounters& counters,
                      std::unique_lock<std::mutex>& lock) {
   for (Ticket* const ticket : tickets) {
-    const bool complete = finish(*ticket, worker, counters, lock);
+    const bool complete = finish(*ticket, worker, executor, counters, lock);
     if (complete) run_steps(worker, lock);
     if (complete || core_.board.tickets.starved()) core_.consumer_wakes.notify_all();
   }
   reader_.wake_if_room();
 }
 
-// The ticket's slot is written: samples that waited for it are mixed, without the lock and by the worker in whose
-// caches they are. Whether the batch is complete.
-bool Workers::finish(Ticket& ticket, int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
-  MixBlock block;
-  const bool complete = core_.board.tickets.finish(ticket, &block);
-  if (!block.work) return complete;
-  lock.unlock();
-  const std::int64_t began = now_ns();
-  block.work->batch->mix(block.first, block.count);
-  const std::int64_t now = now_ns();
-  counters.add(Metric::kMixNs, now - began);
-  if (core_.trace) trace(worker, batch_work_event(TraceKind::kMix, *block.work, began, now));
-  lock.lock();
-  return core_.board.tickets.mixed(block);
+// The ticket's slot is written: what its batch waited for is done, without the lock and by the worker in whose caches
+// the slot is. Whether the batch is complete.
+bool Workers::finish(Ticket& ticket, int worker, CpuExecutor& executor, WorkerCounters& counters,
+                     std::unique_lock<std::mutex>& lock) {
+  BatchTask task;
+  bool complete = core_.board.tickets.finish(ticket, &task);
+  while (task.work) {
+    std::exception_ptr error;
+    const bool mixes = task.kind == BatchTask::Kind::kMix;
+    lock.unlock();
+    const std::int64_t began = now_ns();
+    if (mixes) {
+      task.work->batch->mix(task.first, task.count);
+      counters.add(Metric::kMixNs, now_ns() - began);
+    } else {
+      error = call_functions(*task.work, executor);
+    }
+    if (core_.trace) {
+      trace(worker, batch_work_event(mixes ? TraceKind::kMix : TraceKind::kCall, *task.work, began, now_ns()));
+    }
+    lock.lock();
+    complete = core_.board.tickets.done(task, std::move(error));
+  }
+  return complete;
+}
+
+// Functions of whole batches. What went wrong, naming the batch.
+std::exception_ptr Workers::call_functions(const BatchWork& work, CpuExecutor& executor) const {
+  SampleDraw draw = batch_draw(work, seed_);
+  draw.position = static_cast<std::uint64_t>(work.batch->position.front());
+  try {
+    work.batch->call_functions(draw, executor);
+  } catch (const Error& error) {
+    return std::make_exception_ptr(error.with_context(fmt::format("batch {} of epoch {}", work.index, work.epoch)));
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
 }
 
 // Makes memory ready for the first batch without any. The lock is held, but not while a device or a stream of the

@@ -34,9 +34,11 @@ class Workers {
   std::size_t await_work(int worker, WorkerBed& bed, std::span<Ticket*> room, WorkerCounters& counters,
                          std::unique_lock<std::mutex>& lock);
   void unlock_and_wake(std::unique_lock<std::mutex>& lock);
-  void finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
+  void finish(std::span<Ticket* const> tickets, int worker, CpuExecutor& executor, WorkerCounters& counters,
               std::unique_lock<std::mutex>& lock);
-  bool finish(Ticket& ticket, int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
+  bool finish(Ticket& ticket, int worker, CpuExecutor& executor, WorkerCounters& counters,
+              std::unique_lock<std::mutex>& lock);
+  std::exception_ptr call_functions(const BatchWork& work, CpuExecutor& executor) const;
   void run_steps(int worker, std::unique_lock<std::mutex>& lock);
   void grant_memory(int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
   void trace(int worker, TraceEvent event) const;

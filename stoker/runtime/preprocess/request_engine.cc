@@ -12,6 +12,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
+#include "stoker/plan/kept_values.h"
 #include "stoker/runtime/preprocess/item_read.h"
 
 namespace stoker {
@@ -51,6 +52,7 @@ void tell_errors(const Request& request, std::span<const std::exception_ptr> err
 }
 
 void tell_places(const Request& request, Batch& batch) {
+  batch.seed = request.seed;
   batch.epoch = static_cast<std::int64_t>(request.epoch);
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     const RequestItem& item = request.items[i];
@@ -65,10 +67,11 @@ void tell_places(const Request& request, Batch& batch) {
 
 /// A request while it is worked on.
 struct RequestEngine::Job {
-  Job(const Request& asked, RequestBatch& into, std::stop_token wanted)
+  Job(const Plan& plan, const Request& asked, RequestBatch& into, std::stop_token wanted)
       : request(asked),
         batch(into),
         stop(std::move(wanted)),
+        kept(plan, static_cast<int>(asked.items.size())),
         reads(has_places(asked) ? asked.items.size() : 0),
         errors(asked.items.size()) {}
 
@@ -78,6 +81,7 @@ struct RequestEngine::Job {
   const Request& request;
   RequestBatch& batch;
   const std::stop_token stop;
+  const KeptValues kept;                   // for functions of whole batches
   std::vector<ItemRead> reads;             // by item, where any is at a place
   std::vector<std::exception_ptr> errors;  // by item
   // Guarded by the engine's mutex.
@@ -146,10 +150,11 @@ std::shared_ptr<RequestBatch> RequestEngine::begin_batch(const Request& request)
 std::shared_ptr<const Batch> RequestEngine::run(const Request& request, const std::stop_token& stop) {
   check(request);
   const std::shared_ptr<RequestBatch> batch = begin_batch(request);
-  Job job(request, *batch, stop);
+  Job job(plan_, request, *batch, stop);
   read_and_work(job);
   if (stop.stop_requested()) fail(ErrorKind::kClosed, "the request was stopped");
   tell_errors(request, job.errors, *batch);
+  if (!job.kept.empty()) call_functions(job);
   tell_places(request, *batch);
   batch->seal();
   batch->written_ns = now_ns();
@@ -212,6 +217,30 @@ void RequestEngine::take_part(Job& job, std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
 }
 
+/// Those of whole batches, for all items at once.
+void RequestEngine::call_functions(Job& job) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !idle_.empty(); });
+  CpuExecutor& executor = *idle_.back();
+  idle_.pop_back();
+  lock.unlock();
+  const std::exception_ptr error = thrown_by([&] {
+    executor.run_batch({.slots = job.batch.size(),
+                        .draw = draw_of(job.request, 0),
+                        .kept = [&](std::size_t view) { return job.kept.first(view, job.batch.size()); },
+                        .given = [&](std::size_t output) { return job.batch.output(output).data; }});
+  });
+  lock.lock();
+  idle_.push_back(&executor);
+  if (!jobs_.empty()) work_.notify_one();
+  changed_.notify_all();
+  lock.unlock();
+  if (error) std::rethrow_exception(error);
+  for (int slot = 0; slot < job.batch.size(); ++slot) {
+    if (!job.batch.valid(slot)) job.batch.pad(slot);
+  }
+}
+
 void RequestEngine::make(Job& job, std::size_t number, CpuExecutor& executor) const {
   const RequestItem& item = job.request.items[number];
   const auto slot = static_cast<int>(number);
@@ -226,11 +255,16 @@ void RequestEngine::make(Job& job, std::size_t number, CpuExecutor& executor) co
   });
   if (!error) {
     error = thrown_by([&] {
-      executor.run(input, [&](std::size_t output, const Shape& shape) { return job.batch.place(output, slot, shape); });
+      executor.run(input, [&](std::size_t view, const Shape& shape) {
+        return view < plan_.output_count() ? job.batch.place(view, slot, shape) : job.kept.place(view, slot);
+      });
     });
     if (error) error = naming_sample(error, item, number);
   }
-  if (error) job.batch.pad(slot);
+  if (error) {
+    job.batch.pad(slot);
+    job.kept.pad(slot);
+  }
   job.batch.status[number] = error ? SlotStatus::kBad : SlotStatus::kGood;
 }
 

@@ -52,6 +52,7 @@ class RequestEngine {
   void work_on(Job& job);
   void help();
   void take_part(Job& job, std::unique_lock<std::mutex>& lock);
+  void call_functions(Job& job);
   void make(Job& job, std::size_t number, CpuExecutor& executor) const;
   void stop_helpers();
 

@@ -19,6 +19,7 @@ CrossingProbe::CrossingProbe(const Dataset& dataset, const Plan& plan, const Dev
       gate_(gate),
       reader_(dataset, plan),
       executor_(plan, limits, gate),
+      kept_(plan, 1),
       out_(device_.memory(), batch_bytes(plan.outputs(), slots)),
       batch_(plan, slots, side.image_bytes, device_, out_.data(), side.nvjpeg) {}
 
@@ -36,7 +37,8 @@ CrossingCost CrossingProbe::measure_once(int transfer_index, std::span<const std
     on_sample(dataset_, samples[i], [&] {
       const SampleInput input = reader_.input(samples[i], {.seed = seed, .epoch = 0, .position = i});
       const std::int64_t began = now_ns();
-      executor_.run(input, batch_, static_cast<int>(i));
+      executor_.run(input, batch_, static_cast<int>(i),
+                    [this](std::size_t view, const Shape& /*shape*/) { return kept_.place(view, 0); });
       cpu_ns += now_ns() - began;
     });
     if (gate_) gate_->drop_too_much(executor_);

@@ -9,6 +9,7 @@
 #include "stoker/format/dataset.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
+#include "stoker/plan/kept_values.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/board/loader_batch.h"
 #include "stoker/runtime/engine/scratch_budget.h"
@@ -43,6 +44,7 @@ class CrossingProbe {
   ScratchGate* const gate_;
   SampleReader reader_;
   CpuExecutor executor_;
+  const KeptValues kept_;  // of one sample
   Memory out_;
   DeviceBatch batch_;
 };

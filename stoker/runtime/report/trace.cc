@@ -34,8 +34,8 @@ struct Span {
 };
 
 std::string_view name_of(TraceKind kind) {
-  constexpr std::array<std::string_view, 9> kNames = {"sample", "mix",     "batch memory", "hand over", "read",
-                                                      "batch",  "kernels", "wait",         "step"};
+  constexpr std::array<std::string_view, 10> kNames = {"sample", "mix",   "functions", "batch memory", "hand over",
+                                                       "read",   "batch", "kernels",   "wait",         "step"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -190,7 +190,7 @@ void Trace::write_events(AtomicFile& file) const {
   for (std::size_t worker = 0; worker < workers_.size() && workers_[worker]; ++worker) {
     dropped += workers_[worker]->dropped();
     rows.add_row(kWorkerRows + static_cast<int>(worker), fmt::format("worker {}", worker),
-                 sorted_of(*workers_[worker], {kSample, kMix, kMemory, kHandedOver}));
+                 sorted_of(*workers_[worker], {kSample, kMix, kCall, kMemory, kHandedOver}));
   }
   rows.add_rows(kReadRows, "read", sorted_of(shared_, {kRead}));
   rows.write(begin_ns_, dropped, file);

@@ -18,7 +18,18 @@
 
 namespace stoker {
 
-enum class TraceKind : std::uint8_t { kSample, kMix, kMemory, kHandedOver, kRead, kBatch, kDevice, kWait, kStep };
+enum class TraceKind : std::uint8_t {
+  kSample,
+  kMix,
+  kCall,
+  kMemory,
+  kHandedOver,
+  kRead,
+  kBatch,
+  kDevice,
+  kWait,
+  kStep
+};
 
 /// A time span, and numbers whose meaning depends on its kind.
 struct TraceEvent {
