@@ -53,6 +53,16 @@ bool has_planes(const jpeg_decompress_struct& jpeg) {
   return true;
 }
 
+// How many samples the transform makes of a block along a side. Ubuntu's libjpeg-turbo has the interface of libjpeg 8,
+// where sides may differ.
+#if JPEG_LIB_VERSION >= 70
+int scaled_size(const jpeg_component_info& component) { return component.DCT_v_scaled_size; }
+int smallest_scaled_size(const jpeg_decompress_struct& jpeg) { return jpeg.min_DCT_v_scaled_size; }
+#else
+int scaled_size(const jpeg_component_info& component) { return component.DCT_scaled_size; }
+int smallest_scaled_size(const jpeg_decompress_struct& jpeg) { return jpeg.min_DCT_scaled_size; }
+#endif
+
 // Rows of MCUs in turn, as libjpeg hands them out, into whole blocks; then without the samples that fill these up.
 void decode_raw(jpeg_decompress_struct& jpeg, std::vector<PlainPlane>& planes) {
   std::vector<PlainPlane> blocks(planes.size());
@@ -62,12 +72,12 @@ void decode_raw(jpeg_decompress_struct& jpeg, std::vector<PlainPlane>& planes) {
     blocks[c].height = static_cast<int>(jpeg.total_iMCU_rows) * component.v_samp_factor * DCTSIZE;
     blocks[c].samples.resize(static_cast<std::size_t>(blocks[c].width) * static_cast<std::size_t>(blocks[c].height));
   }
-  const int rows_at_once = jpeg.max_v_samp_factor * jpeg.min_DCT_scaled_size;
+  const int rows_at_once = jpeg.max_v_samp_factor * smallest_scaled_size(jpeg);
   for (JDIMENSION mcu_row = 0; mcu_row < jpeg.total_iMCU_rows; ++mcu_row) {
     std::vector<std::vector<JSAMPROW>> rows(planes.size());
     std::vector<JSAMPARRAY> arrays;
     for (std::size_t c = 0; c < planes.size(); ++c) {
-      const int count = jpeg.comp_info[c].v_samp_factor * jpeg.comp_info[c].DCT_scaled_size;
+      const int count = jpeg.comp_info[c].v_samp_factor * scaled_size(jpeg.comp_info[c]);
       for (int row = 0; row < count; ++row) {
         rows[c].push_back(blocks[c].samples.data() +
                           (static_cast<std::ptrdiff_t>(mcu_row) * count + row) * blocks[c].width);
@@ -133,8 +143,8 @@ std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& l
       for (int c = 0; c < jpeg.num_components; ++c) {
         const jpeg_component_info& component = jpeg.comp_info[c];
         PlainPlane plane;
-        plane.across = jpeg.max_h_samp_factor * DCTSIZE / (component.h_samp_factor * component.DCT_scaled_size);
-        plane.down = jpeg.max_v_samp_factor * DCTSIZE / (component.v_samp_factor * component.DCT_scaled_size);
+        plane.across = jpeg.max_h_samp_factor * DCTSIZE / (component.h_samp_factor * scaled_size(component));
+        plane.down = jpeg.max_v_samp_factor * DCTSIZE / (component.v_samp_factor * scaled_size(component));
         plane.width = (facts.width + plane.across - 1) / plane.across;
         plane.height = (facts.height + plane.down - 1) / plane.down;
         plane.smooth = shrink == 1;
