@@ -9,8 +9,9 @@
 #include <hwy/foreach_target.h>  // includes this file once per instruction set
 #include <hwy/highway.h>
 
-// Highway names AVX3_DL for VNNI among others, but 1.0.3 does not tell compilers of it, as 1.0.7 does. (Vectors of 512 bits
-// alone use it: narrower ones could become AVX-VNNI, which 1.0.3 tells them of though not every such machine has it.)
+// Highway names AVX3_DL for VNNI among others, but 1.0.3 does not tell compilers of it, as 1.0.7 does. (Vectors of 512
+// bits alone use it: narrower ones could become AVX-VNNI, which 1.0.3 tells them of though not every such machine has
+// it.)
 #if HWY_TARGET == HWY_AVX3_DL && !defined(HWY_TARGET_STR_AVX3_DL)
 #undef HWY_TARGET_STR
 #define HWY_TARGET_STR \
