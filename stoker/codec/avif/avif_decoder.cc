@@ -8,6 +8,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/codec/avif/avif_file.h"
+#include "stoker/codec/avif/mirror_axis.h"
 
 namespace stoker {
 namespace {
@@ -51,19 +52,12 @@ class AvifReader {
   std::unique_ptr<avifDecoder, void (*)(avifDecoder*)> decoder_;
 };
 
-// What libavif 1.0 calls otherwise.
-#if AVIF_VERSION >= 1000000
-int mirror_axis(const avifImage& image) { return image.imir.axis; }
-#else
-int mirror_axis(const avifImage& image) { return image.imir.mode; }
-#endif
-
 // The image is turned anticlockwise, then mirrored.
 Orientation orientation_of(const avifImage& image) {
   const int turns = image.transformFlags & AVIF_TRANSFORM_IROT ? image.irot.angle & 3 : 0;
   constexpr Orientation kTurned[] = {1, 8, 3, 6}, kThenUpsideDown[] = {4, 5, 2, 7}, kThenSidesSwapped[] = {2, 7, 4, 5};
   if (!(image.transformFlags & AVIF_TRANSFORM_IMIR)) return kTurned[turns];
-  return mirror_axis(image) ? kThenSidesSwapped[turns] : kThenUpsideDown[turns];
+  return image.imir.*kMirrorAxis ? kThenSidesSwapped[turns] : kThenUpsideDown[turns];
 }
 
 }  // namespace

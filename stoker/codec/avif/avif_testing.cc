@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "stoker/codec/avif/mirror_axis.h"
+
 namespace stoker {
 namespace {
 
@@ -60,7 +62,8 @@ EncodedAvif make_test_avif(const TestAvif& options, unsigned seed) {
     if (options.turns)
       image->transformFlags |= AVIF_TRANSFORM_IROT, image->irot.angle = static_cast<std::uint8_t>(options.turns);
     if (options.mirror >= 0)
-      image->transformFlags |= AVIF_TRANSFORM_IMIR, image->imir.mode = static_cast<std::uint8_t>(options.mirror);
+      image->transformFlags |= AVIF_TRANSFORM_IMIR,
+          image->imir.*kMirrorAxis = static_cast<std::uint8_t>(options.mirror);
     avifRGBImage rgb;
     avifRGBImageSetDefaults(&rgb, image);
     rgb.format = options.channels == 4 ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
