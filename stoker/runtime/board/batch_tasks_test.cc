@@ -1,6 +1,10 @@
-// Which samples are mixed with each other, and when their batch is complete.
+// What is done to a batch besides writing its slots: which samples are mixed with each other, when functions are
+// called, and when the batch is complete.
 #include <gmock/gmock.h>
 
+#include <exception>
+
+#include "stoker/base/error.h"
 #include "stoker/runtime/board/driven_board_testing.h"
 
 namespace stoker {
@@ -75,6 +79,49 @@ TEST_F(ABoard, WaitsForABlockThatIsMixedForAnEpochThatWasLeft) {
   EXPECT_FALSE(board.tickets.done(block)) << "it is not wanted any more";
   finish_all_mixed(board);
   EXPECT_EQ(board.pop()->epoch, 1);
+}
+
+TEST_F(ABoard, HasFunctionsCalledOnceForABatchThatIsWrittenAndMixed) {
+  BoardOptions options = options_with(1);
+  options.tickets.mix_block = kBatch;
+  options.tickets.has_calls = true;
+  DrivenBoard board(*data_.dataset, options, host_allocator());
+  board.tickets.start_epoch(0);
+  draw_all(board);
+  std::vector<Ticket*> taken;
+  take_all(board, &taken);
+  BatchTask task;
+  for (Ticket* ticket : taken) {
+    EXPECT_EQ(task.work, nullptr);
+    EXPECT_FALSE(board.tickets.finish(*ticket, &task));
+  }
+  ASSERT_TRUE(task.work);
+  EXPECT_EQ(task.kind, BatchTask::Kind::kMix);
+  EXPECT_FALSE(board.tickets.done(task));
+  ASSERT_TRUE(task.work);
+  EXPECT_EQ(task.kind, BatchTask::Kind::kCall);
+  EXPECT_EQ(task.count, kBatch);
+  EXPECT_FALSE(board.tickets.front_sealed());
+  EXPECT_TRUE(board.tickets.done(task));
+  EXPECT_EQ(task.work, nullptr);
+  ASSERT_TRUE(board.tickets.front_sealed());
+  EXPECT_EQ(board.pop()->epoch, 0);
+}
+
+TEST_F(ABoard, TellsWhatWentWrongInAFunctionWithItsBatch) {
+  BoardOptions options = options_with(1);
+  options.tickets.has_calls = true;
+  DrivenBoard board(*data_.dataset, options, host_allocator());
+  board.tickets.start_epoch(0);
+  draw_all(board);
+  std::vector<Ticket*> taken;
+  take_all(board, &taken);
+  BatchTask task;
+  for (Ticket* ticket : taken) board.tickets.finish(*ticket, &task);
+  ASSERT_TRUE(task.work);
+  EXPECT_TRUE(board.tickets.done(task, std::make_exception_ptr(Error(ErrorKind::kData, "it raised"))));
+  ASSERT_TRUE(board.tickets.front_sealed());
+  EXPECT_THROW(board.pop(), Error);
 }
 
 }  // namespace
