@@ -401,6 +401,15 @@ def test_a_shared_object_has_functions(folder, coded, library, isolated):
 
 
 @pytest.mark.parametrize("isolated", [False, True])
+def test_a_shared_object_gets_whole_batches_and_a_shorter_last_one(folder, library, isolated):
+    recipe = pictures().map(f"{library}:inverted", "image", IMAGE, isolated=isolated, batch=True)
+    inside, batch = (batches(folder, some, epochs=2, batch=7, tail="keep")
+                     for some in (pictures().map(f"{library}:inverted", "image", IMAGE), recipe))
+    assert len({len(each["image"]) for each in batch}) == 2, "the last batch of an epoch is shorter"
+    assert batch == inside
+
+
+@pytest.mark.parametrize("isolated", [False, True])
 def test_a_shared_object_takes_numbers_of_two_bytes(library, isolated):
     array = np.arange(60_000, 60_006, dtype=np.uint16)
     stream = io.BytesIO()

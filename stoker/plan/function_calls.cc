@@ -9,11 +9,15 @@
 namespace stoker {
 namespace {
 
+// One in Python makes its results itself, so that batches with fewer slots, such as the last one, are rows of the same
+// room. One in a library fills what it gets, as large as the batch.
+bool makes_results(const FunctionSpec& spec) { return spec.library.empty(); }
+
 // Its values have one more extent, for the slots.
 FunctionSpec for_batches(FunctionSpec spec, int slots) {
   for (GivenValue& given : spec.gives) {
     given.shape = given.shape.with_outer(slots);
-    given.is_ragged = true;  // the last batch may have fewer
+    given.is_ragged = makes_results(spec);
   }
   return spec;
 }
@@ -21,7 +25,7 @@ FunctionSpec for_batches(FunctionSpec spec, int slots) {
 }  // namespace
 
 FunctionCalls::FunctionCalls(const Plan& plan, std::stop_token stop)
-    : plan_(plan), stop_(std::move(stop)), slots_max_(plan.functions().size()) {
+    : plan_(plan), stop_(std::move(stop)), opened_for_(plan.functions().size()) {
   takers_.resize(plan.views().size() - plan.output_count());
   for (const FunctionPlan& function : plan.functions()) {
     for (std::size_t value = 0; value < function.takes.size(); ++value) {
@@ -72,9 +76,10 @@ void FunctionCalls::run_batch(const WholeBatch& batch) {
 void FunctionCalls::call_whole(std::size_t number, const WholeBatch& batch) {
   const FunctionPlan& plan = plan_.functions()[number];
   std::unique_ptr<SampleFunction>& function = functions_[number];
-  if (slots_max_[number] < batch.slots) {
+  const int slots = opened_for_[number];
+  if (makes_results(plan.spec) ? slots < batch.slots : slots != batch.slots) {
     function = open_function(for_batches(plan.spec, batch.slots), plan.kinds, stop_);
-    slots_max_[number] = batch.slots;
+    opened_for_[number] = batch.slots;
   }
   function->begin();
   for (const KeptView& kept : plan_.kept_views()) {

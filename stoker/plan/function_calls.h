@@ -54,8 +54,8 @@ class FunctionCalls {
 
   const Plan& plan_;
   const std::stop_token stop_;
-  std::vector<std::unique_ptr<SampleFunction>> functions_;  // of whole batches once one has come,
-  std::vector<int> slots_max_;                              // for at most so many slots
+  std::vector<std::unique_ptr<SampleFunction>> functions_;  // those of whole batches once a batch has come
+  std::vector<int> opened_for_;                             // of these: so many slots
   std::size_t whole_ = 0;                                   // of whole batches
   std::vector<Taker> takers_;                               // of the views after the outputs
 };

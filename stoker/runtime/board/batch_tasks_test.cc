@@ -16,10 +16,7 @@ TEST_F(ABoard, HasBlocksMixedAsTheyAreWrittenAndBatchesCompleteWhenAllAreMixed) 
   BoardOptions options = options_with(1);
   options.tickets.mix_block = 2;
   DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
+  const std::vector<Ticket*> taken = take_epoch(board, 0);
   ASSERT_EQ(taken.size(), std::size_t{kBatch});
   BatchTask first, second;
   EXPECT_FALSE(board.tickets.finish(*taken[3], &second));
@@ -45,10 +42,7 @@ TEST_F(ABoard, MixesAShorterBatchAsAWhole) {
   options.order.tail = Tail::kKeep;
   options.tickets.mix_block = 2;
   DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
+  const std::vector<Ticket*> taken = take_epoch(board, 0);
   std::vector<std::pair<int, int>> blocks;
   for (Ticket* ticket : taken) {
     if (ticket->work->epoch > 0) continue;
@@ -66,10 +60,7 @@ TEST_F(ABoard, WaitsForABlockThatIsMixedForAnEpochThatWasLeft) {
   BoardOptions options = options_with(1);
   options.tickets.mix_block = kBatch;
   DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
+  const std::vector<Ticket*> taken = take_epoch(board, 0);
   BatchTask block;
   for (Ticket* ticket : taken) board.tickets.finish(*ticket, &block);
   ASSERT_TRUE(block.work);
@@ -86,10 +77,7 @@ TEST_F(ABoard, HasFunctionsCalledOnceForABatchThatIsWrittenAndMixed) {
   options.tickets.mix_block = kBatch;
   options.tickets.has_calls = true;
   DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
+  const std::vector<Ticket*> taken = take_epoch(board, 0);
   BatchTask task;
   for (Ticket* ticket : taken) {
     EXPECT_EQ(task.work, nullptr);
@@ -112,10 +100,7 @@ TEST_F(ABoard, TellsWhatWentWrongInAFunctionWithItsBatch) {
   BoardOptions options = options_with(1);
   options.tickets.has_calls = true;
   DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
+  const std::vector<Ticket*> taken = take_epoch(board, 0);
   BatchTask task;
   for (Ticket* ticket : taken) board.tickets.finish(*ticket, &task);
   ASSERT_TRUE(task.work);

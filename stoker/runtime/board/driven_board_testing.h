@@ -97,6 +97,15 @@ class ABoard : public testing::Test {
     return samples;
   }
 
+  // Draws and takes the tickets from an epoch's beginning on.
+  std::vector<Ticket*> take_epoch(DrivenBoard& board, std::int64_t epoch) {
+    board.tickets.start_epoch(epoch);
+    draw_all(board);
+    std::vector<Ticket*> taken;
+    take_all(board, &taken);
+    return taken;
+  }
+
   static void finish_all(DrivenBoard& board) {
     std::vector<Ticket*> taken;
     take_all(board, &taken);
