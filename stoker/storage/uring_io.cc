@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/storage/completion_round.h"
 #include "stoker/storage/pread_io.h"
 
 namespace stoker {
@@ -134,8 +135,11 @@ void UringIo::drive() {
   for (;;) {
     Ended ended;
     const bool on = next_round(ended);
-    // From here on the caller may destroy what has ended; this object waits for the loop.
-    while (FileRead* const read = ended.pop()) read->ended(*read);
+    {
+      // From here on the caller may destroy what has ended; this object waits for the loop.
+      const CompletionRound round;
+      while (FileRead* const read = ended.pop()) read->ended(*read);
+    }
     if (!on) break;
   }
   const std::lock_guard lock(mutex_);

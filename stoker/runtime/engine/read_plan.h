@@ -28,6 +28,7 @@ struct PlannedRead {
   std::uint64_t place = 0;      // in the arena, of the oldest field
   void* engine = nullptr;       // that started it
   std::int64_t started_ns = 0;  // when, if that is traced
+  std::uint64_t chained = 0;    // bytes of it and of those before it that have ended in the same round
   PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
 
   /// Fills the fields that copy others, once these were read.

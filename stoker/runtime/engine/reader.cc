@@ -7,6 +7,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
+#include "stoker/storage/completion_round.h"
 #include "stoker/storage/run_in_turn.h"
 #include "stoker/storage/source.h"
 
@@ -21,6 +22,9 @@ constexpr std::size_t kTicketsLocatedAtOnce = 64, kTicketsLocatedFar = 512;
 constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
 
 constexpr std::size_t kReadsFew = 64;  // under way in a distant store
+
+// Reads that end together wait for each other, but workers not for the copies of more than this.
+constexpr std::uint64_t kBytesEndedAtOnce = 1 << 20;
 
 }  // namespace
 
@@ -244,31 +248,55 @@ void Reader::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
   run_in_turn(reads.front()->engine, reads, [](PlannedRead& read) { read.source->start(read.request); });
 }
 
+// Where many end at once the lock is taken, and a worker woken, for all of them.
 void Reader::read_ended(ReadRequest& request) noexcept {
   PlannedRead& read = *static_cast<PlannedRead*>(request.context);
-  Reader& reader = *static_cast<Reader*>(read.engine);
-  EngineCore& core = reader.core_;
-  const bool is_disk = !read.source->is_remote();
-  core.metrics.add(Metric::kReads, 1);
-  if (is_disk) core.metrics.add(Metric::kDiskReads, 1);
-  if (!request.error) {
-    if (is_disk) core.metrics.add(Metric::kDiskBytes, static_cast<std::int64_t>(request.length()));
-    core.metrics.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
-    core.metrics.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
-    read.copy_fields();
-  }
+  void** const chain = CompletionRound::chain(&Reader::chain_ended, read.engine);
+  PlannedRead* const last = chain ? static_cast<PlannedRead*>(*chain) : nullptr;
+  read.next = last ? std::exchange(last->next, &read) : &read;  // a ring: after the last comes the first
+  read.chained = request.length() + (last ? last->chained : 0);
+  const bool waits = chain && read.chained < kBytesEndedAtOnce;
+  if (chain) *chain = waits ? &read : nullptr;
+  if (!waits) chain_ended(read.engine, &read);
+}
+
+void Reader::chain_ended(void* reader, void* last) noexcept {
+  static_cast<Reader*>(reader)->end_reads(std::exchange(static_cast<PlannedRead*>(last)->next, nullptr));
+}
+
+void Reader::end_reads(PlannedRead* first) noexcept {
+  EngineCore& core = core_;
+  for (const PlannedRead* read = first; read; read = read->next) note_read(*read);
   IntrusiveQueue<PlannedRead> next;
   {
     const std::lock_guard lock(core.mutex);
-    --core.reads_in_flight;
-    if (is_disk) --core.disk_reads_in_flight;
-    if (PlannedRead* const taken = reader.take_read()) next.push(*taken);
-    if (core.trace) reader.trace_read(read);
-    reader.read_fields(read);
+    for (const PlannedRead* read = first; read; read = read->next) {
+      --core.reads_in_flight;
+      if (!read->source->is_remote()) --core.disk_reads_in_flight;
+    }
+    while (PlannedRead* const taken = take_read()) next.push(*taken);
+    while (first) {
+      PlannedRead& read = *std::exchange(first, first->next);
+      if (core.trace) trace_read(read);
+      read_fields(read);
+    }
+    wake_for_tickets();
     core.observe();
     if (core.reads_in_flight == 0) core.reads_end.notify_all();
   }
   if (!next.empty()) start_in_turn(next);  // else the reader may be gone by now
+}
+
+void Reader::note_read(const PlannedRead& read) const {
+  const ReadRequest& request = read.request;
+  const bool is_disk = !read.source->is_remote();
+  core_.metrics.add(Metric::kReads, 1);
+  if (is_disk) core_.metrics.add(Metric::kDiskReads, 1);
+  if (request.error) return;
+  if (is_disk) core_.metrics.add(Metric::kDiskBytes, static_cast<std::int64_t>(request.length()));
+  core_.metrics.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
+  core_.metrics.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
+  read.copy_fields();
 }
 
 // The lock is held.
@@ -291,13 +319,13 @@ void Reader::read_fields(PlannedRead& read) {
       if (!ticket.error) ticket.error = read.request.error;
       ticket.error_shared |= read.shared;
     }
-    if (--ticket.reads_pending == 0) ticket_read(ticket);
+    if (--ticket.reads_pending == 0) core_.board.tickets.read_done(ticket);
   }
   read.next = std::exchange(ended_reads_, &read);
 }
 
-void Reader::ticket_read(Ticket& ticket) {
-  core_.board.tickets.read_done(ticket);
+// After tickets were read.
+void Reader::wake_for_tickets() {
   core_.wake_worker();
   wake_if_room();  // a ticket that is not wanted any more gave its bytes back
 }

@@ -48,8 +48,11 @@ class Reader {
   static void start_in_turn(IntrusiveQueue<PlannedRead> reads);
   void read_fields(PlannedRead& read);
   static void read_ended(ReadRequest& request) noexcept;
+  static void chain_ended(void* reader, void* last) noexcept;
+  void end_reads(PlannedRead* first) noexcept;
+  void note_read(const PlannedRead& read) const;
   void trace_read(const PlannedRead& read) const;
-  void ticket_read(Ticket& ticket);
+  void wake_for_tickets();
 
   EngineCore& core_;
 
