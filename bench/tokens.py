@@ -44,11 +44,17 @@ def figures_of(build, folder):
     for length in LENGTHS:
         contestants = {name: Process(core, python, LOOP, name, folder, length, variables=variables) for name, python in pythons.items()}
         rates = {name: [] for name in contestants}
+        for contestant in contestants.values():
+            contestant.run("warm up")
+            contestant.pause()  # else it reads ahead in the others' time
         for number in range(ROUNDS):
             warm(folder)
             for name in [*contestants][number % len(contestants):] + [*contestants][:number % len(contestants)]:
+                contestants[name].resume()
                 rates[name].append(contestants[name].rate("run")[0])
+                contestants[name].pause()
         for contestant in contestants.values():
+            contestant.resume()
             contestant.close()
 
         def ratio(against):
