@@ -17,7 +17,7 @@ GIVES = {"image": ("u8", (SIDE, SIDE, 3))}
 
 
 def light(image):
-    return image[:, ::-1] ^ 5
+    return image[..., ::-1, :] ^ 5
 
 
 def noise(image, rng):
@@ -40,17 +40,23 @@ def recipe():
     return stoker.recipe().decode().random_resized_crop(SIDE).random_flip().layout("nhwc")
 
 
-def bare(function, data, _):
+def bare(function, data, _, batch):
     """The function alone, on pictures that are there."""
     files = sorted(pathlib.Path(data).rglob("*.jpg"))[:64]
     pictures = [recipe().apply(file.read_bytes())["image"] for file in files]
-    if function is noise:
-        function = functools.partial(noise, rng=np.random.default_rng(1))
+    if batch:
+        pictures = [np.stack(pictures[first:first + BATCH]) for first in range(0, len(pictures), BATCH)]
+    function, calls, each = seeded(function), CALLS // BATCH if batch else CALLS, BATCH if batch else 1
     loop = itertools.cycle(pictures)
     while True:
-        for _ in range(CALLS):
+        for _ in range(calls):
             function(next(loop))
-        yield CALLS
+        yield calls * each
+
+
+def seeded(function):
+    """For a caller that gives it no random numbers."""
+    return functools.partial(noise, rng=np.random.default_rng(1)) if function is noise else function
 
 
 def batches_of(loader):
@@ -64,16 +70,17 @@ def batches_of(loader):
         yield BATCHES * BATCH
 
 
-def without(_, data, workers):
+def without(_, data, workers, __):
     import stoker
 
     return batches_of(stoker.Loader(data, recipe(), batch=BATCH, threads=workers, tune="off"))
 
 
-def with_function(function, data, workers):
+def with_function(function, data, workers, batch):
     import stoker
 
-    return batches_of(stoker.Loader(data, recipe().map(function, "image", GIVES), batch=BATCH, threads=workers, tune="off"))
+    mapped = recipe().map(function, "image", GIVES, batch=batch)
+    return batches_of(stoker.Loader(data, mapped, batch=BATCH, threads=workers, tune="off"))
 
 
 class Files:
@@ -84,7 +91,7 @@ class Files:
 
         self.files = sorted(pathlib.Path(data).rglob("*.jpg"))
         self.transform = transforms.Compose([transforms.RandomResizedCrop(SIDE), transforms.RandomHorizontalFlip()])
-        self.function = functools.partial(noise, rng=np.random.default_rng(1)) if function is noise else function
+        self.function = function
 
     def __len__(self):
         return len(self.files)
@@ -94,23 +101,35 @@ class Files:
         return np.ascontiguousarray(self.function(np.array(self.transform(image))))
 
 
-def dataloader(function, data, workers):
+def collated(function, images):
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(function(np.stack(images))))
+
+
+def as_it_is(image):
+    return image
+
+
+def dataloader(function, data, workers, batch):
     import torch
 
     torch.set_num_threads(1)
-    return batches_of(torch.utils.data.DataLoader(Files(function, data), BATCH, shuffle=True, num_workers=workers, drop_last=True,
-                                                  persistent_workers=True))
+    files = Files(as_it_is if batch else seeded(function), data)
+    collate = functools.partial(collated, seeded(function)) if batch else None
+    return batches_of(torch.utils.data.DataLoader(files, BATCH, shuffle=True, num_workers=workers, drop_last=True,
+                                                  persistent_workers=True, collate_fn=collate))
 
 
 CONTESTANTS = {"bare": bare, "without": without, "stoker": with_function, "dataloader": dataloader}
 
 
 def main():
-    name, function, data, workers = sys.argv[1:]
+    name, function, calls, data, workers = sys.argv[1:]
     # By the module that other processes find it in.
     import function_loop
 
-    rounds = function_loop.CONTESTANTS[name](getattr(function_loop, function), data, int(workers))
+    rounds = function_loop.CONTESTANTS[name](getattr(function_loop, function), data, int(workers), calls == "batches")
     for _ in sys.stdin:
         began, cpu_began = time.perf_counter(), cpu_seconds()
         samples = next(rounds)

@@ -10,7 +10,7 @@ from process import Ended, Process, synthetic_images, warm
 from table import Figure, report
 
 ROUNDS = 5
-FUNCTIONS = ("light", "noise", "pillow")
+FUNCTIONS = (("light", "samples"), ("noise", "samples"), ("pillow", "samples"), ("light", "batches"), ("noise", "batches"))
 LOOP = pathlib.Path(__file__).with_name("function_loop.py")
 
 
@@ -26,17 +26,20 @@ def figures_of(build, data):
     cores = sorted(os.sched_getaffinity(0))
     variables = {"PYTHONPATH": f"{build / 'python'}:{LOOP.parent}"}
     figures = []
-    for function in FUNCTIONS:
+    for function, calls in FUNCTIONS:
         for count in (1, len(cores)) if len(cores) > 1 else (1,):
-            figures += beside(function, data, ",".join(map(str, cores[:count])), count, variables)
+            figures += beside(function, calls, data, ",".join(map(str, cores[:count])), count, variables)
     return figures
 
 
-def beside(function, data, cores, workers, variables):
+def beside(function, calls, data, cores, workers, variables):
     """The overhead is what a sample takes more than without the function, and than the function alone."""
     names = ("bare", "without", "stoker", "dataloader") if workers == 1 else ("stoker", "dataloader")
-    contestants = {name: Process(cores, "/usr/bin/python3", LOOP, name, function, data, workers, variables=variables) for name in names}
+    contestants = {name: Process(cores, "/usr/bin/python3", LOOP, name, function, calls, data, workers, variables=variables)
+                   for name in names}
     rates, overheads = {name: [] for name in names}, []
+    for contestant in contestants.values():
+        contestant.run("warm up")
     for number in range(ROUNDS):
         warm(data)
         turn = {}
@@ -50,10 +53,10 @@ def beside(function, data, cores, workers, variables):
 
     def figure(name, against=None, floor=None):
         ratio = statistics.median(a / b for a, b in zip(rates[name], rates[against])) if against else None
-        return Figure(f"{function}, {name}, {workers}", statistics.median(rates[name]), "1/s", against, ratio, floor)
+        return Figure(f"{function} of {calls}, {name}, {workers}", statistics.median(rates[name]), "1/s", against, ratio, floor)
 
     found = [figure(name) for name in names if name != "stoker"] + [figure("stoker", "dataloader", 1.5)]
     if overheads:
-        found.append(Figure(f"{function}, with the way to it", 1e6 * statistics.median(overheads) / statistics.median(rates["bare"]), "us",
+        found.append(Figure(f"{function} of {calls}, with the way to it", 1e6 * statistics.median(overheads) / statistics.median(rates["bare"]), "us",
                             "bare", statistics.median(overheads), ceiling=1.1))
     return found

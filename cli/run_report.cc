@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/process_usage.h"
@@ -50,6 +51,11 @@ std::string worker_table(const RunReport& report) {
   };
   for (const StageTime& stage : stage_rows(report)) {
     if (stage.side == "cpu") add(stage.name, stage.seconds);
+  }
+  static constexpr std::pair<std::string_view, Metric> kOthers[] = {{"arrays, tokens, texts", Metric::kFieldsNs},
+                                                                    {"mixing", Metric::kMixNs}};
+  for (const auto& [name, metric] : kOthers) {
+    if (report.metrics[metric] > 0) add(name, report.metrics.seconds_of(metric));
   }
   if (const double all_s = report.metrics.seconds_of(Metric::kFunctionNs); all_s > 0) {
     const double inside_s = report.metrics.seconds_of(Metric::kFunctionInsideNs);

@@ -46,6 +46,7 @@ def test_workers_have_times_of_their_own(folder, recipe):
     assert sum(times["busy_ns"] for times in workers) == metrics["worker_busy_ns"]
     assert sum(times["idle_ns"] for times in workers) == metrics["worker_idle_ns"]
     assert metrics["decode_ns"] + metrics["geometry_color_ns"] <= metrics["worker_busy_ns"]
+    assert metrics["fields_ns"] == 0  # labels are not timed
 
 
 def scraped(loader):

@@ -16,6 +16,7 @@ namespace stoker {
 /// What was done so far, and how long it took.
 struct ExecutorCounts {
   StageTimes stages_ns{};
+  std::int64_t fields_ns = 0;           // for outputs that are made of no image
   std::int64_t memory_wait_ns = 0;      // for the gate
   std::int64_t entry_points_used = 0;   // images decoded by them, here or on a device
   std::int64_t nvjpeg_images = 0;       // images left to nvJPEG
@@ -56,7 +57,7 @@ class CpuExecutor final : public SampleExecutor {
 
   void begin(const SampleInput& sample, bool for_device, Timer& timer);
   void call_functions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
-  void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
+  void write_plain_views(const SampleInput& sample, const OutputPlaces& place, Timer& timer) const;
   std::uint64_t companion_memory(const SampleInput& sample) const;
   std::uint64_t taken_memory() const;
   void write_companions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);

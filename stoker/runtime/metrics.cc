@@ -17,6 +17,7 @@ constexpr auto kTable = [] {
       {"bytes_fetched", kCounter, "bytes read from storage, including those between samples"},
       {"reads", kCounter, "reads from storage that have ended"},
       {"bytes_to_device", kCounter, "bytes copied to the device"},
+      {"fields_ns", kCounter, "worker time spent on arrays, tokens, texts, digests and numbers in JSON"},
       {"mix_ns", kCounter, "worker time spent mixing samples"},
       {"function_ns", kCounter, "worker time spent on functions of the recipe's author, with the way to them"},
       {"function_inside_ns", kCounter, "of that, the time in the functions themselves"},

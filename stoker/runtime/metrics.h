@@ -26,7 +26,8 @@ enum class Metric : std::uint8_t {
   kBytesToDevice,
   // Of workers, each of which has its own: from here to kBytesFromCache. The times of the CPU's stages: stage_ns().
   kCpuStagesNs,
-  kMixNs = kCpuStagesNs + stage_run_count(StageSide::kCpu),
+  kFieldsNs = kCpuStagesNs + stage_run_count(StageSide::kCpu),
+  kMixNs,
   kFunctionNs,
   kFunctionInsideNs,
   kMemoryWaitNs,

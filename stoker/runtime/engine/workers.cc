@@ -81,6 +81,7 @@ namespace {
 /// What an executor has done since it was `reported`, for a ticket.
 void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket& ticket, WorkerCounters& counters) {
   static constexpr std::pair<Metric, std::int64_t ExecutorCounts::*> kCounts[] = {
+      {Metric::kFieldsNs, &ExecutorCounts::fields_ns},
       {Metric::kMemoryWaitNs, &ExecutorCounts::memory_wait_ns},
       {Metric::kFunctionNs, &ExecutorCounts::function_ns},
       {Metric::kFunctionInsideNs, &ExecutorCounts::function_inside_ns},

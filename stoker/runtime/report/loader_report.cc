@@ -35,7 +35,10 @@ double ratio_or_0(double part, double whole) { return whole > 0 ? part / whole :
 
 // Of what workers did, the share that was decoding.
 double decode_share(const MetricsWindow& window) {
-  double decode_s = 0, all_s = window.seconds_of(Metric::kMixNs) + window.seconds_of(Metric::kFunctionNs);
+  double decode_s = 0, all_s = 0;
+  for (const Metric metric : {Metric::kFieldsNs, Metric::kMixNs, Metric::kFunctionNs}) {
+    all_s += window.seconds_of(metric);
+  }
   for (std::size_t run = 0; run < stage_run_count(StageSide::kCpu); ++run) {
     const double run_s = window.seconds_of(stage_ns(run));
     all_s += run_s;
