@@ -41,6 +41,7 @@ def test_sequences_are_the_file(corpus, length):
     loader = stoker.Loader(data, parts(length, eod=EOD), batch=1, order="none", tail="keep", threads=2)
     names = ("inputs", "targets", "positions", "documents")
     inputs, targets, positions, documents = (np.concatenate(each).ravel() for each in zip(*(arrays(batch, names) for batch in loader)))
+    assert 0 < loader.metrics()["fields_ns"] <= loader.metrics()["worker_busy_ns"]
     count = len(data) * length
     np.testing.assert_array_equal(inputs, all_tokens[:count])
     np.testing.assert_array_equal(targets, all_tokens[1:count + 1])

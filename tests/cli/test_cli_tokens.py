@@ -56,7 +56,7 @@ def test_bytes_are_tokens(stoker, texts):
     assert tokens_of(texts / "packed", "u1").tobytes() == (TEXT + MORE).encode() and made["documents"] == 2
     found = stoker.json("run", texts / "packed" / "tokens.bin", "--tokens", "documents", "--recipe", recipe(texts, 200, "u8", longer="cut"),
                         "--batch", "2", "--epochs", "1")
-    assert found["samples"] == 2 and 0 < found["metrics"]["fields_ns"] <= found["metrics"]["worker_busy_ns"]
+    assert found["samples"] == 2
     text = stoker.text("run", texts / "packed" / "tokens.bin", "--tokens", "documents", "--recipe", recipe(texts, 200, "u8", longer="cut"),
                        "--batch", "2", "--epochs", "1")
     assert "\narrays, tokens, texts " in text
