@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "cli"))  # foreign_formats
+sys.path += [str(ROOT / "tests" / folder) for folder in ("cli", "page")]  # foreign_formats; browser
 
 
 def stoker(*arguments, cwd):

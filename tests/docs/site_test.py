@@ -7,23 +7,50 @@ import sys
 
 import pytest
 
+from browser import CHROMIUM, document_of
 from doc_blocks import ROOT, pages
 
 MKDOCS = ROOT / "build/docs-venv/bin/mkdocs"
 
 
-@pytest.mark.skipif("STOKER_TEST_FULL" not in os.environ, reason="only with ./dev test --full, which fetches mkdocs-material")
-def test_the_site_is_whole(tmp_path):
+ONLY_IN_FULL = pytest.mark.skipif("STOKER_TEST_FULL" not in os.environ, reason="only with ./dev test --full, which fetches mkdocs-material")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    made = tmp_path_factory.mktemp("docs") / "site"
     command = os.environ.get("STOKER_BIN", ROOT / "build/release/stoker")
-    done = subprocess.run([sys.executable, ROOT / "tools/site", "--stoker", command, "--mkdocs", MKDOCS, tmp_path / "site"],
-                          capture_output=True, text=True)
+    done = subprocess.run([sys.executable, ROOT / "tools/site", "--stoker", command, "--mkdocs", MKDOCS, made], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr  # mkdocs is strict: a link to nowhere is an error
-    made = {str(path.relative_to(tmp_path / "site")) for path in (tmp_path / "site").rglob("*.html")}
+    return made
+
+
+@ONLY_IN_FULL
+def test_the_site_is_whole(site):
+    made = {str(path.relative_to(site)) for path in site.rglob("*.html")}
     expected = {re.sub(r"README\.md$", "index.html", page).replace(".md", ".html") for page in pages()}
     assert expected <= made
     for name in ("docs/reference/python.html", "docs/reference/command.html", "docs/reference/cpp.html", "stoker/c/stoker.h.html"):
         assert name in made
-    for name in sorted(made):
-        text = (tmp_path / "site" / name).read_text()
-        fetched = re.findall(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)=["']?(https?:[^"' >]+)""", text)
-        assert [url for url in fetched if "canonical" not in url] == [], name
+
+
+@ONLY_IN_FULL
+def test_pages_have_all_that_they_ask_for_and_ask_no_other_server(site):
+    asks = re.compile(r"""<(?:script|link|img|iframe)\b([^>]*?)\b(?:src|href)=["']?([^"' >]+)""")
+    asking = 0
+    for page in site.rglob("*.html"):
+        wanted = [url for attributes, url in asks.findall(page.read_text()) if "canonical" not in attributes]
+        asking += wanted != []  # a report has all in itself
+        for url in wanted:
+            assert not re.match(r"https?:|//", url), f"{page.relative_to(site)}: {url}"
+            from_root = page.name == "404.html"
+            there = from_root or url.startswith("data:") or (page.parent / re.split("[?#]", url)[0]).exists()
+            assert there, f"{page.relative_to(site)}: {url}"
+    assert asking >= len(list(pages()))
+
+
+@ONLY_IN_FULL
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which ./dev test --full installs")
+def test_pages_that_are_opened_as_files_can_be_searched(site, tmp_path):
+    found = document_of(f"{(site / 'docs/tokens.html').as_uri()}?q=quarantine", tmp_path)
+    assert re.search(r"[1-9]\d* matching documents", found), found

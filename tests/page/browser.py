@@ -78,10 +78,16 @@ def look_at(page: Path, folder: Path, width: int, dark: bool, ready: str = "true
     inner, outer = folder / f"inner-{width}-{dark}.html", folder / f"outer-{width}-{dark}.html"
     inner.write_text(page.read_text().replace("</body>", f"<script>//<![CDATA[\n{LOOK.replace('READY', ready)}\n//]]></script></body>"))
     outer.write_text(FRAME.format(inner.as_uri(), width))
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-web-security", f"--user-data-dir={folder / 'chromium'}",
-         f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--window-size=1600,1300",
-         "--virtual-time-budget=5000", "--dump-dom", outer.as_uri()], capture_output=True, text=True, timeout=120)
-    found = re.search(r'data-seen="([^"]*)"', done.stdout)
-    assert found, done.stderr
+    made = document_of(outer.as_uri(), folder, "--disable-web-security", f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+                       "--window-size=1600,1300")
+    found = re.search(r'data-seen="([^"]*)"', made)
+    assert found, made
     return json.loads(unquote(found[1]))
+
+
+def document_of(url: str, folder: Path, *options: str) -> str:
+    """What the page's scripts have made of it. `folder` is for Chromium's files."""
+    done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'chromium'}", *options,
+                           "--virtual-time-budget=5000", "--dump-dom", url], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
