@@ -54,6 +54,12 @@ TEST(SampleDescription, TellsWhatFieldsHold) {
                                 {"empty", ""},
                                 {"box.f32", std::string("\0\0\x80\x3f\0\0\x20\xc0"sv)},
                                 {"n.i64", std::string("\xfe\xff\xff\xff\xff\xff\xff\xff"sv)},
+                                {"small.i8", std::string("\xfe\x01"sv)},
+                                {"good.u8", std::string("\xfe\x01"sv)},
+                                {"tokens.u16", std::string("\x01\x80\xff\0"sv)},
+                                {"near.i16", std::string("\x01\x80"sv)},
+                                {"far.u32", std::string("\xff\xff\xff\xff"sv)},
+                                {"further.u64", std::string("\xff\xff\xff\xff\xff\xff\xff\xff"sv)},
                                 {"ids.varint", std::string("\x05\x80\x01"sv)},
                                 {"odd.f32", std::string("\0\1\2"sv)},
                                 {"bin", std::string("\0\xff\x10"sv)}});
@@ -67,6 +73,12 @@ TEST(SampleDescription, TellsWhatFieldsHold) {
   EXPECT_EQ(texts.at("empty"), "text: ");
   EXPECT_EQ(texts.at("box.f32"), "numbers: 1, -2.5");
   EXPECT_EQ(texts.at("n.i64"), "numbers: -2");
+  EXPECT_EQ(texts.at("small.i8"), "numbers: -2, 1");
+  EXPECT_EQ(texts.at("good.u8"), "numbers: 254, 1");
+  EXPECT_EQ(texts.at("tokens.u16"), "numbers: 32769, 255");
+  EXPECT_EQ(texts.at("near.i16"), "numbers: -32767");
+  EXPECT_EQ(texts.at("far.u32"), "numbers: 4294967295");
+  EXPECT_EQ(texts.at("further.u64"), "numbers: 18446744073709551615");
   EXPECT_EQ(texts.at("ids.varint"), "numbers: 5, 128");
   EXPECT_EQ(texts.at("odd.f32"), "bytes: 00 01 02");
   EXPECT_EQ(texts.at("bin"), "bytes: 00 ff 10");
