@@ -47,17 +47,13 @@ std::string float_text(const std::uint8_t* number) {
   return fmt::to_string(std::bit_cast<Float>(load_little_endian<Bits>(number)));
 }
 
-constexpr NumberEnding kNumberEndings[] = {{".f32", 4, float_text<float, std::uint32_t>},
-                                           {".f64", 8, float_text<double, std::uint64_t>},
-                                           {".i8", 1, integer_text<std::int8_t>},
-                                           {".i16", 2, integer_text<std::int16_t>},
-                                           {".i32", 4, integer_text<std::int32_t>},
-                                           {".i64", 8, integer_text<std::int64_t>},
-                                           {".u8", 1, integer_text<std::uint8_t>},
-                                           {".u16", 2, integer_text<std::uint16_t>},
-                                           {".u32", 4, integer_text<std::uint32_t>},
-                                           {".u64", 8, integer_text<std::uint64_t>},
-                                           {".varint", 0, integer_text<std::int64_t>}};
+constexpr NumberEnding kNumberEndings[] = {
+    {".f32", 4, float_text<float, std::uint32_t>}, {".f64", 8, float_text<double, std::uint64_t>},
+    {".i8", 1, integer_text<std::int8_t>},         {".i16", 2, integer_text<std::int16_t>},
+    {".i32", 4, integer_text<std::int32_t>},       {".i64", 8, integer_text<std::int64_t>},
+    {".u8", 1, integer_text<std::uint8_t>},        {".u16", 2, integer_text<std::uint16_t>},
+    {".u32", 4, integer_text<std::uint32_t>},      {".u64", 8, integer_text<std::uint64_t>},
+    {".varint", 0, integer_text<std::int64_t>}};
 
 /// Takes one of protobuf's varints off the front; false if there is none.
 bool take_varint(Bytes& bytes, std::uint64_t& number) {
