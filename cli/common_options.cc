@@ -154,6 +154,14 @@ void add_token_options(Command& command, std::optional<TokenSamples>& tokens) {
                   "Streams of tokens that go on from batch to batch, as many as a global batch has samples")
       ->option_text("N")
       ->needs(option);
+  const auto document_seed = [those](const std::string& text) {
+    those().document_seed = parse_integer<std::uint64_t>("--document-seed", text, {0});
+  };
+  command
+      .add_option("--document-seed", document_seed,
+                  "For sequences: each file's documents in an order that this number decides")
+      ->option_text("N")
+      ->needs(option);
 }
 
 void add_field_options(Command& command, FieldChoice& fields) {

@@ -30,18 +30,27 @@ nb::object tokens_as_given(const std::optional<TokenSamples>& tokens) {
   return tokens->length ? nb::cast(*tokens->length) : nb::cast("documents");
 }
 
+nb::object document_seed_as_given(const std::optional<TokenSamples>& tokens) {
+  return tokens && tokens->document_seed ? nb::cast(*tokens->document_seed) : nb::none();
+}
+
 nb::object token_type_as_given(const std::optional<TokenSamples>& tokens) {
   return tokens && tokens->type ? nb::cast(std::string(to_string(*tokens->type))) : nb::none();
 }
 
-std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb::handle streams) {
+std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb::handle streams,
+                                          nb::handle document_seed) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   TokenSamples options;
   options.streams = integer_argument("streams", streams, 0, kMost);
   if (!type.is_none()) options.type = parse_token_type(text_argument("token_type", type));
+  if (!document_seed.is_none()) {
+    options.document_seed = static_cast<std::uint64_t>(integer_argument("document_seed", document_seed, 0, kMost));
+  }
   if (tokens.is_none()) {
-    if (!type.is_none() || options.streams > 0) {
-      fail(ErrorKind::kUsage, "token_type and streams are about tokens: give tokens, the length of a sequence, too");
+    if (!type.is_none() || options.streams > 0 || options.document_seed) {
+      fail(ErrorKind::kUsage,
+           "token_type, streams and document_seed are about tokens: give tokens, the length of a sequence, too");
     }
     return std::nullopt;
   }
@@ -64,7 +73,8 @@ PyDataset open_paths(nb::handle data, const OpenOptions& options) {
                        std::string(to_string(options.io)), options.direct, text_or_none(options.store.endpoint),
                        text_or_none(options.store.region), options.store.anonymous, text_or_none(options.fields.image),
                        text_or_none(options.fields.label), tokens_as_given(options.tokens),
-                       token_type_as_given(options.tokens), options.tokens ? options.tokens->streams : 0));
+                       token_type_as_given(options.tokens), options.tokens ? options.tokens->streams : 0,
+                       document_seed_as_given(options.tokens)));
   };
   return opened;
 }
@@ -74,12 +84,13 @@ constexpr const char* kOpen =
     "def open(data: _Path | Sequence[_Path], index_dir: _Path | None = None, use_index: bool = True, "
     "io: str = 'auto', direct: bool = False, store_endpoint: str | None = None, store_region: str | None = None, "
     "store_anonymous: bool = False, image_field: str | None = None, label_field: str | None = None, "
-    "tokens: int | str | None = None, token_type: str | None = None, streams: int = 0) -> Dataset";
+    "tokens: int | str | None = None, token_type: str | None = None, streams: int = 0, "
+    "document_seed: int | None = None) -> Dataset";
 
 PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index, nb::handle io, nb::handle direct,
                     nb::handle store_endpoint, nb::handle store_region, nb::handle store_anonymous,
                     nb::handle image_field, nb::handle label_field, nb::handle tokens, nb::handle token_type,
-                    nb::handle streams) {
+                    nb::handle streams, nb::handle document_seed) {
   OpenOptions options;
   if (!index_dir.is_none()) options.index_folder = path_argument("index_dir", index_dir);
   options.use_indexes = flag_argument("use_index", use_index);
@@ -90,7 +101,7 @@ PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index,
   options.store.anonymous = flag_argument("store_anonymous", store_anonymous);
   if (!image_field.is_none()) options.fields.image = text_argument("image_field", image_field);
   if (!label_field.is_none()) options.fields.label = text_argument("label_field", label_field);
-  options.tokens = token_options(tokens, token_type, streams);
+  options.tokens = token_options(tokens, token_type, streams, document_seed);
   if (!options.use_indexes && !options.index_folder.empty()) {
     fail(ErrorKind::kUsage, "index_dir is given, but use_index is False; leave one of them out");
   }
@@ -180,7 +191,7 @@ void bind_dataset(nb::module_& module) {
       "io"_a.none() = "auto", "direct"_a.none() = false, "store_endpoint"_a.none() = nb::none(),
       "store_region"_a.none() = nb::none(), "store_anonymous"_a.none() = false, "image_field"_a.none() = nb::none(),
       "label_field"_a.none() = nb::none(), "tokens"_a.none() = nb::none(), "token_type"_a.none() = nb::none(),
-      "streams"_a.none() = 0, nb::sig(kOpen),
+      "streams"_a.none() = 0, "document_seed"_a.none() = nb::none(), nb::sig(kOpen),
       "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of "
       "them.\n\nindex_dir: the folder in which to look for the shards' indexes first\nuse_index: if False, "
       "every shard is scanned and the result is not cached\nio: how shards are read: 'uring', 'pread', or "
@@ -191,7 +202,7 @@ void bind_dataset(nb::module_& module) {
       "classes), where the usual ones are not meant\ntokens: the data are tokens, in sequences of so many, or as "
       "'documents': .bin with .idx, .npy, numbers alone\ntoken_type: how they are stored in files that do not say "
       "it, such as 'u16'\nstreams: so many streams that go on from batch to batch, as many as a global batch has "
-      "samples"
+      "samples\ndocument_seed: for sequences, each file's documents in an order that this number decides"
       "\n\n>>> len(stoker.open(\"photos\"))\n"
       "24");
 }

@@ -663,5 +663,6 @@ def open(
     tokens: int | str | None = None,
     token_type: str | None = None,
     streams: int = 0,
+    document_seed: int | None = None,
 ) -> Dataset: ...
 def recipe(name: _Path | None = None) -> Recipe: ...

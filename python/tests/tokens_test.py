@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -85,6 +86,54 @@ def test_ranks_share_an_epoch(corpus):
            for rank in range(2)]
     for whole, *halves in zip(alone, *two):
         np.testing.assert_array_equal(whole, np.concatenate(halves))
+
+
+def test_documents_are_shuffled_before_they_are_cut(corpus):
+    path, _, documents = corpus
+    arrangements = []
+    for seed in 1, 1, 2:
+        data = stoker.open(path, tokens=1, document_seed=seed)
+        loader = stoker.Loader(data, parts(1), batch=64, order="none", tail="keep", threads=2)
+        inputs, targets = (np.concatenate(each).ravel() for each in zip(*(arrays(batch) for batch in loader)))
+        np.testing.assert_array_equal(inputs[1:], targets[:-1])
+        arrangements.append(np.append(inputs, targets[-1]))
+    np.testing.assert_array_equal(arrangements[0], arrangements[1])
+    assert (arrangements[0] != arrangements[2]).any()
+    for arrangement in arrangements[1:]:
+        ends = np.flatnonzero(arrangement == EOD) + 1
+        found = [tuple(each) for each in np.split(arrangement, ends)[:-1]]
+        assert sorted(found) == sorted(map(tuple, documents)) and found != list(map(tuple, documents))
+
+
+def test_sequences_of_shuffled_documents_keep_every_contract(corpus, tmp_path):
+    data = stoker.open(corpus[0], tokens=16, document_seed=3)
+    one = stoker.open(corpus[0], tokens=1, document_seed=3)
+    cut = np.concatenate([arrays(batch, ("inputs",))[0].ravel()
+                          for batch in stoker.Loader(one, parts(1), batch=64, order="none", tail="keep")])
+
+    def loader(of=data, **options):
+        return stoker.Loader(of, parts(16), **{"batch": 4, "seed": 4, "threads": 2, **options})
+
+    whole = [arrays(batch) for batch in loader()]
+    places = sorted(tuple(line) for inputs, _ in whole for line in inputs)
+    sequences = sorted(tuple(line) for line in cut[:len(cut) // 16 * 16].reshape(-1, 16))
+    assert set(places) <= set(sequences) and len(places) == len(data) // 4 * 4
+    first = loader()
+    taken = [arrays(batch) for _, batch in zip(range(5), first.epoch(0))]
+    state = json.loads(json.dumps(first.state_dict()))
+    rest = loader(pickle.loads(pickle.dumps(data)), threads=1)
+    rest.load_state_dict(state)
+    np.testing.assert_array_equal(np.array(taken + [arrays(batch) for batch in rest]), np.array(whole))
+    ranks = [[arrays(batch) for batch in loader(batch=2, rank=rank, world=2)] for rank in range(2)]
+    np.testing.assert_array_equal(np.concatenate([np.array(ranks[0]), np.array(ranks[1])], axis=2), np.array(whole))
+    for options in {"io": "pread"}, {"io": "uring"}, {"direct": True}:
+        again = stoker.open(corpus[0], tokens=16, document_seed=3, **options)
+        np.testing.assert_array_equal(np.array([arrays(batch) for batch in loader(again)]), np.array(whole))
+    cached = loader(cache=f"disk={tmp_path / 'cache'}:1GB")
+    for _ in range(2):
+        np.testing.assert_array_equal(np.array([arrays(batch) for batch in cached.epoch(0)]), np.array(whole))
+    with pytest.raises(stoker.Error, match="data"):
+        loader(stoker.open(corpus[0], tokens=16, document_seed=5)).load_state_dict(state)
 
 
 @pytest.mark.parametrize("world", [1, 2])
@@ -180,13 +229,16 @@ def test_a_damaged_index_is_named(tmp_path, change, words):
 def test_what_makes_no_sense_is_refused(tmp_path, corpus):
     (tmp_path / "a.raw").write_bytes(b"12345")
     np.save(tmp_path / "f.npy", np.zeros(9, np.float32))
+    np.save(tmp_path / "i.npy", np.arange(9))
     for data, options, words in (
             (tmp_path / "a.raw", dict(tokens=1), "does not say what its tokens are"),
             (tmp_path / "a.raw", dict(tokens=1, token_type="u16"), "not a whole number of tokens of type u16"),
             (tmp_path / "f.npy", dict(tokens=1), "which are no tokens"), (corpus[0], dict(tokens=1, token_type="u8"), "of type u16, not u8"),
             (corpus[0], dict(tokens=10**6), "too few tokens for a sequence"), (corpus[0], dict(tokens=0), "tokens"),
             (corpus[0], dict(tokens=5000, streams=9), "too few for 9 streams"), (corpus[0], dict(tokens="documents", streams=9), "streams are"),
-            (corpus[0], dict(streams=9), "give tokens"), (corpus[0], dict(tokens="words"), "tokens"),
+            (corpus[0], dict(tokens="documents", document_seed=1), "for sequences"), (corpus[0], dict(document_seed=1), "give tokens"),
+            (tmp_path / "i.npy", dict(tokens=1, document_seed=1), "i.npy' does not say where documents begin"),
+            (corpus[0], dict(tokens=1, document_seed=-1), "document_seed"), (corpus[0], dict(streams=9), "give tokens"), (corpus[0], dict(tokens="words"), "tokens"),
             (tmp_path / "absent.bin", dict(tokens=4), "absent")):
         with pytest.raises(stoker.Error, match=words):
             stoker.open(data, **options)

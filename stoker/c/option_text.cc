@@ -78,6 +78,10 @@ constexpr OpenOptionRow kOpenOptions[] = {
      [](OpenOptions& options, std::string_view text) {
        tokens_of(options).streams = static_cast<std::int64_t>(parse_whole(text, 1, kWholeMax));
      }},
+    {"document_seed",
+     [](OpenOptions& options, std::string_view text) {
+       tokens_of(options).document_seed = parse_whole(text, 0, kWholeMax);
+     }},
 };
 
 // Finds the row of the text's name, and has `set` set its value.

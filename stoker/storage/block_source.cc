@@ -29,7 +29,6 @@ struct BlockSource::RowsRead {
   ReadRequest* request = nullptr;
   ReadRequest inner{};
   std::vector<MutableBytes> pieces{};
-  bool is_pooled = true;
 
   void add(MutableBytes piece) {
     if (!pieces.empty() && is_hole(piece) && is_hole(pieces.back())) {
@@ -62,7 +61,7 @@ void BlockSource::read_rows(const BlockPlace& place, ReadRequest& request) {
   RowsRead* read = nullptr;
   request.error = thrown_by([&] {
     const HeadedRows& rows = *place.rows;
-    read = take_read();
+    read = &reads_.take();
     read->pieces.clear();
     std::uint64_t row = place.offset / rows.row_bytes(), at = place.offset % rows.row_bytes();
     read->inner.offset = rows.offset + row * rows.length + (at - std::min<std::uint64_t>(at, rows.head.size()));
@@ -82,6 +81,7 @@ void BlockSource::read_rows(const BlockPlace& place, ReadRequest& request) {
     read->inner.into = read->pieces;
   });
   if (!read) return request.done(request);
+  read->source = this;
   read->request = &request;
   read->inner.deadline_ns = request.deadline_ns;
   read->inner.stop = request.stop;
@@ -94,36 +94,11 @@ void BlockSource::read_rows(const BlockPlace& place, ReadRequest& request) {
 
 void BlockSource::rows_ended(ReadRequest& inner) noexcept {
   auto* const read = static_cast<RowsRead*>(inner.context);
-  BlockSource& source = *read->source;
   ReadRequest& request = *read->request;
   request.error = std::exchange(inner.error, nullptr);
   inner.stop = {};
-  if (read->is_pooled) {
-    const std::lock_guard lock(source.reads_mutex_);
-    source.free_reads_.push_back(read);
-  } else {
-    delete read;
-  }
+  read->source->reads_.give_back(*read);
   request.done(request);  // the source may be gone from here on
-}
-
-BlockSource::RowsRead* BlockSource::take_read() {
-  const auto make = [this](bool is_pooled) {
-    auto read = std::make_unique<RowsRead>();
-    read->source = this;
-    read->is_pooled = is_pooled;
-    return read;
-  };
-  if (!home_.here()) return make(false).release();  // where another thread may have held the lock during the fork
-  const std::lock_guard lock(reads_mutex_);
-  if (free_reads_.empty()) {
-    reads_.push_back(make(true));
-    free_reads_.reserve(reads_.size());  // giving back must not fail
-    return reads_.back().get();
-  }
-  RowsRead* const read = free_reads_.back();
-  free_reads_.pop_back();
-  return read;
 }
 
 std::unique_ptr<Source> BlockSource::over(const std::function<Source&(Source& object)>& replace) const {

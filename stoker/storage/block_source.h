@@ -3,13 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "stoker/storage/block_cache.h"
 #include "stoker/storage/block_table.h"
+#include "stoker/storage/kept_reads.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -45,16 +43,12 @@ class BlockSource final : public Source {
 
   void read_rows(const BlockPlace& place, ReadRequest& request);
   static void rows_ended(ReadRequest& inner) noexcept;
-  RowsRead* take_read();
 
   std::shared_ptr<Source> object_;
   std::shared_ptr<const BlockTable> blocks_;
   std::shared_ptr<BlockCache> cache_;
   std::uint64_t number_;  // of the object in the cache
-  const HomeProcess home_{};
-  std::mutex reads_mutex_;
-  std::vector<std::unique_ptr<RowsRead>> reads_;  // all that were ever under way at once
-  std::vector<RowsRead*> free_reads_;
+  KeptReads<RowsRead> reads_;
 };
 
 /// Gives blocks their places while a shard is scanned: then rows have offsets from add(), and source() as their source.

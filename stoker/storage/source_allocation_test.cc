@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "stoker/base/allocations_testing.h"
+#include "stoker/storage/arranged_source.h"
 #include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
@@ -50,6 +51,10 @@ TEST(SourceAllocation, ReadsAllocateNothing) {
   EXPECT_EQ(allocations_of_reads(in_folder, kPart), 0);
   EXPECT_EQ(allocations_of_reads(memory, ""), 0);
   EXPECT_EQ(allocations_of_reads(faulty, ""), 0);
+  const auto order = std::make_shared<StretchOrder>();
+  for (std::uint64_t i = 0; i < 20; ++i) order->add(900 - 40 * i, 10 + i);  // the first read has the most parts
+  ArrangedSource arranged(file, order);
+  EXPECT_EQ(allocations_of_reads(arranged, ""), 0);
 }
 
 class FileAllocation : public ::testing::TestWithParam<FileWay> {};

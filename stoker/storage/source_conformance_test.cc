@@ -17,6 +17,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/storage/arranged_testing.h"
 #include "stoker/storage/block_testing.h"
 #include "stoker/storage/cache/disk_cache.h"
 #include "stoker/storage/faulty_source_testing.h"
@@ -162,6 +163,12 @@ std::vector<SourceCase> all_cases() {
       {.name = "BesideABlock",
        .make = [](const TempFolder&, const auto&, const auto& content,
                   const auto&) { return make_beside_block(content); },
+       .in_file = false},
+      {.name = "Arranged",
+       .make = [](const TempFolder&, const auto&, const auto& content, const auto&) -> std::shared_ptr<Source> {
+         const TornContent torn(content, 3000, 1);
+         return std::make_shared<ArrangedSource>(torn.object(), torn.order);
+       },
        .in_file = false},
       {.name = "FaultyWithoutFaults",
        .make =

@@ -90,6 +90,21 @@ def test_a_run_has_all_sequences(stoker, texts):
     assert streams["samples"] == 98 and (numbers[1:] - numbers[:-1] == 1).all() and (numbers[0] == numpy.arange(7) * 14).all()
 
 
+def test_a_number_decides_the_order_of_documents(stoker, texts):
+    (texts / "forty").mkdir()
+    for number in range(40):
+        (texts / f"forty/{number}.txt").write_text(f"document {number} of forty\n" * (1 + number % 7))
+    stoker.text("pack", texts / "forty/*.txt", texts / "lines", "--tokens", "words")
+    audits = []
+    for seed in ["--document-seed", "5"], ["--document-seed", "5"], ["--document-seed", "6"], []:
+        audit = texts / "documents.jsonl"
+        found = stoker.json("run", texts / "lines" / "tokens.bin", "--tokens", "10", *seed, "--recipe", recipe(texts, 10), "--batch", "10",
+                            "--epochs", "1", "--audit", audit)
+        audits.append(sorted(json.loads(line)["hash"] for line in audit.read_text().splitlines()))
+        assert len(audits[-1]) == found["samples"] > 50
+    assert audits[0] == audits[1] and audits[0] != audits[2] != audits[3] != audits[0]
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["--tokens", "letters"], "'letters' is not what tokens are made of; use words or bytes"),
     (["--vocab", "5"], "--vocab"), (["--tokens", "bytes", "--vocab", "5"], "bytes need no vocabulary"),

@@ -4,22 +4,46 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/random.h"
 #include "stoker/base/units.h"
 #include "stoker/format/key_prefix.h"
+#include "stoker/storage/arranged_source.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::int64_t kTokensMost = std::int64_t{1} << 27;  // of a sample
 
+/// The documents of a file in another order, drawn by the seed and the file's number.
+void shuffle_documents(TokenFile& file, std::uint64_t seed, std::uint64_t number) {
+  const std::vector<std::uint64_t> begins = std::exchange(file.documents, {});
+  std::vector<std::uint64_t> order(begins.size() - 1);
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  Random random(seed, 0, number, random_stream("tokens", "documents", 0));
+  for (std::uint64_t left = order.size(); left > 1; --left) std::swap(order[random.below(left)], order[left - 1]);
+  const auto stretches = std::make_shared<StretchOrder>();
+  stretches->reserve(order.size());
+  const std::uint64_t size = size_of(file.type);
+  for (const std::uint64_t document : order) {
+    stretches->add(file.offset + begins[document] * size, (begins[document + 1] - begins[document]) * size);
+  }
+  file.source = std::make_shared<ArrangedSource>(std::move(file.source), stretches);
+  file.offset = 0;
+  file.tokens = stretches->length() / size;
+}
+
 class TokenDataset final : public Dataset {
  public:
   TokenDataset(std::vector<TokenFile> files, const TokenSamples& options)
-      : files_(std::move(files)), length_(options.length.value_or(0)), streams_(options.streams) {
+      : files_(std::move(files)),
+        length_(options.length.value_or(0)),
+        streams_(options.streams),
+        document_seed_(options.document_seed) {
     field_names_ = {fmt::format("tokens.{}", to_string(files_.front().type))};
     for (const TokenFile& file : files_) {
       prefixes_.push_back(key_prefix_of_file(file.source->name(), {".bin", ".npy"}));
@@ -82,6 +106,7 @@ class TokenDataset final : public Dataset {
 
   std::uint64_t fingerprint() const override {
     std::string all = fmt::format("tokens {} {} {}\n", field_names_.front(), length_, streams_);
+    if (document_seed_) all += fmt::format("documents {}\n", *document_seed_);
     for (std::size_t i = 0; i < files_.size(); ++i) all += fmt::format("{} {}\n", prefixes_[i], files_[i].tokens);
     return hash64(all);
   }
@@ -94,6 +119,7 @@ class TokenDataset final : public Dataset {
 
   std::vector<TokenFile> files_;
   std::int64_t length_, streams_, stream_length_ = 0;
+  std::optional<std::uint64_t> document_seed_;
   std::vector<std::string> field_names_, classes_, prefixes_;
   std::vector<std::int64_t> first_samples_{0};  // of each file, and all last
 };
@@ -109,20 +135,25 @@ std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, c
   if (options.streams < 0 || (options.streams > 0 && !options.length)) {
     fail(ErrorKind::kUsage, "streams are made of sequences: name their length, and at least one stream");
   }
+  if (options.document_seed && !options.length) {
+    fail(ErrorKind::kUsage, "a document_seed is for sequences, whose documents it shuffles: name their length");
+  }
+  const bool with_documents = !options.length || options.document_seed;
   stores.expect(files);
   std::vector<TokenFile> opened;
   for (const Location& at : files) {
     if (stop.stop_requested()) fail(ErrorKind::kClosed, "stopped while files of tokens were opened");
-    opened.push_back(open_token_file(stores, at, options.type, !options.length));
-    const TokenFile& file = opened.back();
+    opened.push_back(open_token_file(stores, at, options.type, with_documents));
+    TokenFile& file = opened.back();
     if (file.type != opened.front().type) {
       fail(ErrorKind::kData, "'{}' has tokens of type {}, and '{}' of type {}", opened.front().source->name(),
            to_string(opened.front().type), file.source->name(), to_string(file.type));
     }
-    if (!options.length && file.documents.size() < 2) {
-      fail(ErrorKind::kUsage, "'{}' does not say where documents begin: name a length of sequences",
-           file.source->name());
+    if (with_documents && file.documents.size() < 2) {
+      fail(ErrorKind::kUsage, "'{}' does not say where documents begin, as an .idx does: {}", file.source->name(),
+           options.length ? "leave out document_seed" : "name a length of sequences");
     }
+    if (options.document_seed) shuffle_documents(file, *options.document_seed, opened.size() - 1);
   }
   return std::make_shared<TokenDataset>(std::move(opened), options);
 }

@@ -21,6 +21,8 @@ struct TokenSamples {
   /// stream i mod streams. For an order without shuffling, and global batches of as many.
   std::int64_t streams = 0;
   std::optional<TokenType> type{};  // of files that do not say it
+  /// For sequences: each file's documents in an order that this number decides, as if they had been written so.
+  std::optional<std::uint64_t> document_seed{};
 };
 
 /// The samples of several files; sequences end with their file. Throws as open_token_file() does, kUsage for options

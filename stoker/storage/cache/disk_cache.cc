@@ -121,22 +121,9 @@ void DiskCache::count_damage() {
 
 // --- Reads
 
-CachedRead* DiskCache::take_read() {
-  const std::lock_guard lock(reads_mutex_);
-  if (free_reads_.empty()) {
-    reads_.push_back(std::make_unique<CachedRead>());
-    free_reads_.reserve(reads_.size());  // giving back must not fail
-    return reads_.back().get();
-  }
-  CachedRead* const read = free_reads_.back();
-  free_reads_.pop_back();
-  return read;
-}
+CachedRead* DiskCache::take_read() { return &reads_.take(); }
 
-void DiskCache::give_back(CachedRead* read) noexcept {
-  const std::lock_guard lock(reads_mutex_);
-  free_reads_.push_back(read);
-}
+void DiskCache::give_back(CachedRead* read) noexcept { reads_.give_back(*read); }
 
 // --- Writes
 

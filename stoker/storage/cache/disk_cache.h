@@ -23,6 +23,7 @@
 #include "stoker/storage/cache/cache_counters.h"
 #include "stoker/storage/cache/cache_folder.h"
 #include "stoker/storage/file_access.h"
+#include "stoker/storage/kept_reads.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -98,9 +99,7 @@ class DiskCache {
   std::mutex sources_mutex_;
   std::unordered_map<const Source*, std::unique_ptr<Source>> sources_;  // null: not cached
 
-  std::mutex reads_mutex_;
-  std::vector<std::unique_ptr<CachedRead>> reads_;  // all that were ever under way at once
-  std::vector<CachedRead*> free_reads_;
+  KeptReads<CachedRead> reads_;
 
   // Of the thread that calls reading():
   std::int64_t epoch_ = -1, batch_ = 0;
