@@ -32,6 +32,42 @@ def audit(stoker, tmp_path, data, *options):
     return [json.loads(line) for line in lines]
 
 
+def crc32c_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+CRC32C = crc32c_table()
+
+
+def masked_crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ CRC32C[(crc ^ byte) & 0xFF]
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def tfrecord(data):
+    """A record with both of its checksums."""
+    length = struct.pack("<Q", len(data))
+    return length + struct.pack("<I", masked_crc32c(length)) + data + struct.pack("<I", masked_crc32c(data))
+
+
+def example(sample):
+    """A tf.train.Example with the features that TensorFlow's own script gives ImageNet."""
+    features = b""
+    for name, kind, values in (("image/encoded", 1, message(1, sample["image"])),
+                               ("image/class/label", 3, message(1, varint(sample["label"]))),
+                               ("image/filename", 1, message(1, sample["name"].encode()))):
+        features += message(1, message(1, name.encode()) + message(2, message(kind, values)))
+    return message(1, features)
+
+
 BETON_PAGE = 1 << 21
 
 

@@ -13,41 +13,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from foreign_formats import audit, full, message, python_with, python_with_streaming, varint
-
-
-def crc32c_table():
-    table = []
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
-        table.append(byte)
-    return table
-
-
-CRC32C = crc32c_table()
-
-
-def masked_crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ CRC32C[(crc ^ byte) & 0xFF]
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def tfrecord(data):
-    length = struct.pack("<Q", len(data))
-    return length + struct.pack("<I", masked_crc32c(length)) + data + struct.pack("<I", masked_crc32c(data))
-
-
-def example(sample):
-    features = b""
-    for name, kind, values in (("image/encoded", 1, message(1, sample["image"])),
-                               ("image/class/label", 3, message(1, varint(sample["label"]))),
-                               ("image/filename", 1, message(1, sample["name"].encode()))):
-        features += message(1, message(1, name.encode()) + message(2, message(kind, values)))
-    return message(1, features)
+from foreign_formats import audit, example, full, message, python_with, python_with_streaming, tfrecord, varint
 
 
 def recordio(data):

@@ -19,24 +19,26 @@ def stoker(*arguments, cwd):
 
 @pytest.fixture(scope="session")
 def workplace(tmp_path_factory):
-    from foreign_formats import beton
+    from foreign_formats import beton, example, tfrecord
 
     at = tmp_path_factory.mktemp("docs")
     for name, count in ("imagenet/train", 40), ("imagenet/val", 24), ("photos", 24):
         stoker("synth", name, "--kind", "imagenet", "--format", "folder", "--count", count, "--classes", 3, "--seed", count, cwd=at)
     stoker("pack", "imagenet/train", "shards", cwd=at)
     stoker("pack", "imagenet/train", "mds/train", "--format", "mds", cwd=at)
-    stoker("pack", "imagenet/train", "records", "--format", "tfrecord", cwd=at)
-    for folder, shard, name in ("shards", "*.tar", "train-{:06}.tar"), ("records", "*.tfrecord", "train-{:05}-of-00002"):
-        (only,) = (at / folder).glob(shard)
-        for number in range(2):  # twice the same
-            (at / folder / name.format(number)).write_bytes(only.read_bytes())
-        for other in at.joinpath(folder).iterdir():
-            if not other.name.startswith("train-"):
-                other.unlink()
+    (only,) = (at / "shards").glob("*.tar")
+    for number in range(2):  # twice the same
+        (at / f"shards/train-{number:06}.tar").write_bytes(only.read_bytes())
+    for other in at.joinpath("shards").iterdir():
+        if not other.name.startswith("train-"):
+            other.unlink()
     images = sorted((at / "imagenet/train").rglob("*.jpg"))
     samples = [{"image": (0, *size_of(path), path.read_bytes()), "label": number % 3} for number, path in enumerate(images)]
     (at / "train.beton").write_bytes(beton({"image": 2, "label": 1}, samples))
+    records = [example({"image": path.read_bytes(), "label": number % 3, "name": path.name}) for number, path in enumerate(images)]
+    (at / "records").mkdir()
+    for number in range(2):
+        (at / f"records/train-{number:05}-of-00002").write_bytes(b"".join(map(tfrecord, records[number::2])))
     return at
 
 
