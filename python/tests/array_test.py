@@ -171,6 +171,41 @@ def test_a_loader_gives_what_apply_gives(shard):
             assert np.array_equal(image[slot], want["image"]) and np.array_equal(label[slot], want["label"])
 
 
+def test_a_crop_around_numbers_of_a_label_shows_them_and_other_crops_are_read_in_part(tmp_path):
+    samples = {}
+    for number in range(12):
+        label = np.zeros((40, 100, 110), "u1")  # 440 KB: read in part where that is enough
+        if number % 4:  # some have nothing
+            label[np.random.default_rng(number).integers(0, label.shape)[0], 3:6, 90:99] = 1 + number % 3
+        image = volume(*label.shape, dtype="f4", seed=number)
+        samples[f"{number:05d}"] = {"x.npy": npy(image), "y.npy": npy(label)}
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for key, fields in samples.items():
+            for field, content in fields.items():
+                member = tarfile.TarInfo(f"{key}.{field}")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+    recipe = (view("image").decode_array().array_crop([9, 11, 13], around="y.npy", p=0.6).array_flip([0], p=0.5)
+              .view("label", field="y.npy").like("image").decode_array("u8"))
+    data = stoker.open(str(tmp_path / "a.tar"))
+    shown = 0
+    for threads in 1, 2:
+        loader = stoker.Loader(data, recipe, batch=4, seed=7, threads=threads, order="none")
+        for epoch in range(4):
+            for batch in loader.epoch(epoch):
+                for slot in range(4):
+                    draw = dict(seed=7, epoch=epoch, position=int(batch.position[slot]))
+                    want = recipe.apply(samples[batch.key[slot]], **draw)
+                    assert np.array_equal(np.asarray(batch.image)[slot], want["image"])
+                    assert np.array_equal(np.asarray(batch.label)[slot], want["label"])
+                    assert all(np.array_equal(each, want[name]) for name, each in
+                               recipe.apply(samples[batch.key[slot]], reference=True, **draw).items())
+                    shown += want["label"].any()
+        read, whole = loader.metrics()["bytes_read"], 4 * sum(len(content) for fields in samples.values() for content in fields.values())
+        assert read < 0.75 * whole
+    assert 2 * 48 * 0.3 < shown < 2 * 48 * 0.7  # of those three in four that have something
+
+
 def test_a_state_goes_on_within_an_epoch(shard):
     recipe = view("image").decode_array(shape=(1, -1, -1, -1)).array_crop([8, 40, 40]).array_standardize()
     data = stoker.open(str(shard))

@@ -176,6 +176,58 @@ TEST(ArrayAgreement, CropsAndFlipsWhatGoesAlongAlike) {
   }
 }
 
+TEST(ArrayAgreement, HoldsForCropsAroundNumbersOfAnotherArray) {
+  Random random(8, 2, 3, 4);
+  constexpr std::string_view kWholeTypes[] = {"|b1", "|u1", "|i1", "<u2", ">i2", "<i4", ">u4", "<i8"};
+  int centred = 0;
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t rank = 1 + random.below(4);
+    const std::vector<std::int64_t> shape = random_shape(random, rank, 9);
+    const std::vector<std::uint8_t> image = random_array(random, shape, "<i2");
+    const std::string_view type = kWholeTypes[random.below(std::size(kWholeTypes))];
+    std::vector<std::uint8_t> label = random_array(random, shape, type);
+    std::vector<double> size;
+    for (std::size_t axis = 0; axis < rank; ++axis) size.push_back(static_cast<double>(1 + random.below(9)));
+    Recipe recipe = recipe_of_array();
+    recipe.decode_array("f32").array_crop(size, "random", "pad", "y.npy", one_of(random, {0.5, 1.0}));
+    if (random.below(2) == 0) recipe.array_flip({0}, 0.5);
+    if (random.below(2) == 0) recipe.view("label", "y.npy").like("image").decode_array("f64");
+    const Plan plan(recipe);
+    ReferenceExecutor reference(plan);
+    CpuExecutor executor(plan);
+    const std::vector<Bytes> fields{image, label};
+    const SampleInput sample{.fields = fields, .draw = {.seed = 5, .position = static_cast<std::uint64_t>(i)}};
+    const auto want = outputs_or_refusal(reference, sample);
+    ASSERT_NO_FATAL_FAILURE(expect_outputs(executor, sample, want, fmt::format("{} {}", type, i)));
+    centred += want ? 1 : 0;
+  }
+  EXPECT_GT(centred, 100);
+}
+
+TEST(ArrayAgreement, CropsShowWhatTheyAreDrawnAround) {
+  std::vector<std::uint8_t> numbers(20 * 30);
+  numbers[3 * 30 + 4] = 7;  // one place of one class, and many of another
+  for (std::size_t i = 0; i < 40; ++i) numbers[(10 + i / 10) * 30 + 15 + i % 10] = 2;
+  const std::vector<std::uint8_t> label = npy_file({"|u1", "(20, 30)"}, numbers);
+  Recipe recipe = recipe_of_array();
+  recipe.decode_array("u8").array_crop({5, 4}, "random", "pad", "x.npy");
+  int sevens = 0;
+  for (std::uint64_t position = 0; position < 200; ++position) {
+    const std::vector<std::uint8_t> made = outputs_of(recipe, {label}, position)[0].bytes;
+    const std::uint8_t centre = made[2 * 4 + 2];
+    ASSERT_TRUE(centre == 7 || centre == 2) << position;
+    sevens += centre == 7;
+  }
+  EXPECT_GT(sevens, 70);
+  EXPECT_LT(sevens, 130);
+  const std::vector<std::uint8_t> nothing = npy_file({"|u1", "(20, 30)"}, std::vector<std::uint8_t>(600));
+  EXPECT_EQ(outputs_of(recipe, {nothing}, 0)[0].bytes, std::vector<std::uint8_t>(20)) << "anywhere";
+  std::vector<std::uint8_t> corner(600);
+  corner.back() = 1;
+  const std::vector<std::uint8_t> at_end = npy_file({"|u1", "(20, 30)"}, corner);
+  EXPECT_EQ(outputs_of(recipe, {at_end}, 0)[0].bytes.back(), 1) << "as far as it can be in the centre";
+}
+
 std::string refusal(const Recipe& recipe, const std::vector<Bytes>& fields) {
   try {
     outputs_of(recipe, fields, 0);
@@ -205,6 +257,16 @@ TEST(ArrayAgreement, NamesWhatDoesNotFit) {
   pair.decode_array("u8").array_crop({2, 2}).view("label", "y.npy").like("image").decode_array("u8");
   const std::vector<std::uint8_t> other = npy_file({"|u1", "(4, 6)"}, bytes);
   EXPECT_THAT(refusal(pair, {two, other}), HasSubstr("(4, 6) and (6, 4): they cannot be cropped alike"));
+  Recipe around = recipe_of_array();
+  around.decode_array("u8").array_crop({2, 2}, "random", "pad", "y.npy");
+  EXPECT_THAT(refusal(around, {two, other}), HasSubstr("(6, 4) and (4, 6): they cannot be cropped alike"));
+  const std::vector<std::uint8_t> large = npy_file({"<u2", "(6, 2)"}, std::vector<std::uint8_t>(24, 0x77));
+  around = recipe_of_array();
+  around.decode_array("u16").array_crop({2, 2}, "random", "pad", "x.npy");
+  EXPECT_THAT(refusal(around, {large}),
+              HasSubstr("'x.npy' holds 30583, and crops are drawn around numbers up to 1023"));
+  const std::vector<std::uint8_t> fractions = npy_file({"<f2", "(6, 2)"}, std::vector<std::uint8_t>(24, 0x31));
+  EXPECT_THAT(refusal(around, {fractions}), HasSubstr("which dtype='i64' does not have"));
   Recipe rows = recipe_of_array();
   rows.decode_array("u8", {-1, 4}, 5);
   EXPECT_THAT(refusal(rows, {two}), HasSubstr("has 6 rows, and there is room for 5"));
@@ -236,6 +298,7 @@ TEST(ArrayPlans, RefuseWhatCannotBe) {
   EXPECT_THAT(mistake(array().decode_array()), HasSubstr("must say how many axes"));
   EXPECT_THAT(mistake(array().decode_array("f32", {3, -1})), HasSubstr("along axis 1 depends on the sample"));
   EXPECT_THAT(mistake(array().decode_array("u8").array_crop({2}).array_standardize()), HasSubstr("dtype must be"));
+  EXPECT_THAT(mistake(array().decode_array().array_crop({2}, "center", "pad", "y.npy")), HasSubstr("random place"));
   EXPECT_THAT(mistake(array().decode_array().array_crop({2}).array_crop({2})), HasSubstr("there is one already"));
   EXPECT_THAT(mistake(array().decode_array("f32", {4}).array_flip({0}).array_crop({2})), HasSubstr("must come before"));
   EXPECT_THAT(mistake(array().decode_array("f32", {4}).array_flip({1})), HasSubstr("there is no axis 1"));

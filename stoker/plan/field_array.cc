@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -131,6 +132,75 @@ class BoxRows {
   bool row_is_padding_ = false;
 };
 
+/// The positive numbers of an array that a crop is drawn around: how often each occurs, and where.
+class AroundNumbers {
+ public:
+  AroundNumbers(const std::string& field, const ArrayLayout& layout, Bytes bytes) : layout_(layout), bytes_(bytes) {
+    program_.field = field;
+    program_.dtype = DType::kI64;
+    program_.shape.emplace(layout.shape.rank(), ArrayProgram::kAny);
+    program_.most = std::numeric_limits<int>::max();
+    for_each([&](std::int64_t, std::int64_t number) {
+      if (number > kAroundMost) {
+        fail(ErrorKind::kBadSample, "its array '{}' holds {}, and crops are drawn around numbers up to {}",
+             program_.field, number, kAroundMost);
+      }
+      if (number > 0) ++counts_[static_cast<std::size_t>(number)];
+      return true;
+    });
+  }
+
+  /// Nothing if none is positive.
+  std::optional<ArrayPoint> draw(Random random) const {
+    const auto there = static_cast<std::uint64_t>(
+        std::count_if(counts_.begin(), counts_.end(), [](std::uint64_t count) { return count > 0; }));
+    if (there == 0) return {};
+    std::size_t number = 0;
+    for (std::uint64_t left = random.below(there) + 1; left > 0; left -= counts_[number] > 0) ++number;
+    std::uint64_t left = random.below(counts_[number]);
+    ArrayPoint point;
+    for_each([&](std::int64_t index, std::int64_t other) {
+      if (other != static_cast<std::int64_t>(number) || left-- > 0) return true;
+      for (std::size_t axis = layout_.shape.rank(); axis-- > 0; index /= layout_.shape[axis]) {
+        point.push_back(index % layout_.shape[axis]);
+      }
+      return false;
+    });
+    return point;
+  }
+
+ private:
+  // Until `use` of a number and of its place among all says false.
+  template <typename Use>
+  void for_each(const Use& use) const {
+    const ArrayBox box = draw_array_box(program_, layout_, {});
+    const FieldWindow whole;
+    BoxRows rows(program_, layout_, box, whole, bytes_);
+    std::array<std::int64_t, kNumbersAtOnce> numbers;
+    bool goes_on = true;
+    rows.for_each(kNumbersAtOnce, [&](const RowPiece& piece) {
+      if (!goes_on) return;
+      rows.convert(piece, reinterpret_cast<std::uint8_t*>(numbers.data()));
+      for (std::int64_t i = 0; i < piece.count && goes_on; ++i) {
+        goes_on = use(piece.index + i, numbers[static_cast<std::size_t>(i)]);
+      }
+    });
+  }
+
+  const ArrayLayout& layout_;
+  const Bytes bytes_;
+  ArrayProgram program_;
+  std::array<std::uint64_t, kAroundMost + 1> counts_{};
+};
+
+std::optional<ArrayPoint> draw_point_around(const ArrayProgram& program, const SampleInput& sample) {
+  const std::optional<Random> random = draw_around(program, sample.draw);
+  if (!random) return {};
+  const ArrayCrop& crop = *program.crop;
+  const ArrayLayout layout = array_layout_of(sample, crop.around_field, crop.around);
+  return AroundNumbers(crop.around, layout, sample.fields[static_cast<std::size_t>(crop.around_field)]).draw(*random);
+}
+
 /// What is done to the numbers of one sample.
 class ArraySteps {
  public:
@@ -231,14 +301,21 @@ ArrayLayout read_field_layout(Bytes beginning, std::uint64_t bytes, const std::s
   }
 }
 
+void check_arrays_beside(const ArrayProgram& program, const ArrayLayout& layout, const SampleInput& sample) {
+  const auto check = [&](int field, const std::string& name) {
+    if (field >= 0) check_array_sizes(program, layout, name, array_layout_of(sample, field, name));
+  };
+  check(program.like_field, program.like_name);
+  if (program.crop) check(program.crop->around_field, program.crop->around);
+}
+
 void write_field_array(const ArrayProgram& program, int field, const SampleInput& sample,
                        const std::function<MutableBytes(const Shape& shape)>& place) {
   const auto number = static_cast<std::size_t>(field);
   const ArrayLayout layout = array_layout_of(sample, field, program.field);
-  if (program.like_field >= 0) {
-    check_array_sizes(program, layout, array_layout_of(sample, program.like_field, program.like_name));
-  }
-  const ArrayBox box = draw_array_box(program, layout, sample.draw);
+  check_arrays_beside(program, layout, sample);
+  const std::optional<ArrayPoint> around = draw_point_around(program, sample);
+  const ArrayBox box = draw_array_box(program, layout, sample.draw, around ? &*around : nullptr);
   const MutableBytes out = place(box.shape());
   if (out.empty()) return;
   const FieldWindow whole;

@@ -127,6 +127,9 @@ void Plan::compile(const View& view) {
   const bool reads_boxes = plan.kind == ViewKind::kBoxLabels || plan.kind == ViewKind::kKeypoints ||
                            (plan.kind == ViewKind::kInstances && plan.objects.instances == InstanceSource::kShapes);
   if (!reads_boxes) plan.field = field_number(view.field);  // else it is that of the boxes
+  if (plan.array.crop && !plan.array.crop->around.empty()) {
+    plan.array.crop->around_field = field_number(plan.array.crop->around);
+  }
   views_.push_back(std::move(plan));
 }
 

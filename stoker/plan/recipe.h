@@ -202,7 +202,8 @@ class Recipe {
                         int pad = 0, std::string_view longer = "refuse");
   Recipe& decode_array(std::string_view dtype = "f32", std::vector<double> shape = {}, int most = 4096,
                        double fill = 0);
-  Recipe& array_crop(std::vector<double> size, std::string_view place = "random", std::string_view smaller = "pad");
+  Recipe& array_crop(std::vector<double> size, std::string_view place = "random", std::string_view smaller = "pad",
+                     std::string_view around = "", double p = 1);
   Recipe& array_flip(std::vector<double> axes, double p = 0.5);
   Recipe& array_clip(double low, double high);
   Recipe& array_normalize(std::vector<double> mean, std::vector<double> std);

@@ -11,9 +11,14 @@ Recipe& Recipe::decode_array(std::string_view dtype, std::vector<double> shape, 
               {{"dtype", std::string(dtype)}, {"shape", std::move(shape)}, {"most", double(most)}, {"fill", fill}}});
 }
 
-Recipe& Recipe::array_crop(std::vector<double> size, std::string_view place, std::string_view smaller) {
-  return add(
-      {"array_crop", {{"size", std::move(size)}, {"place", std::string(place)}, {"smaller", std::string(smaller)}}});
+Recipe& Recipe::array_crop(std::vector<double> size, std::string_view place, std::string_view smaller,
+                           std::string_view around, double p) {
+  return add({"array_crop",
+              {{"size", std::move(size)},
+               {"place", std::string(place)},
+               {"smaller", std::string(smaller)},
+               {"around", std::string(around)},
+               {"p", p}}});
 }
 
 Recipe& Recipe::array_flip(std::vector<double> axes, double p) {

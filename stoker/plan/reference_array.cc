@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -139,15 +142,49 @@ void take_step(const DrawnArrayStep& step, const ArrayBox& box, std::vector<floa
   }
 }
 
+std::optional<ArrayPoint> reference_point_around(const ArrayProgram& program, const SampleInput& sample) {
+  std::optional<Random> random = draw_around(program, sample.draw);
+  if (!random) return {};
+  const int field = program.crop->around_field;
+  const ArrayLayout layout = array_layout_of(sample, field, program.crop->around);
+  ArrayProgram whole;
+  whole.shape.emplace(layout.shape.rank(), ArrayProgram::kAny);
+  whole.most = std::numeric_limits<int>::max();
+  const ArrayBox box = draw_array_box(whole, layout, sample.draw);
+  const std::uint8_t* const stored = sample.fields[static_cast<std::size_t>(field)].data() + layout.offset;
+  std::map<double, std::vector<std::size_t>> indexes;  // of each positive number
+  Places places(box);
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < box.rank; ++axis) count *= static_cast<std::size_t>(layout.shape[axis]);
+  for (std::size_t i = 0; i < count; ++i, places.next()) {
+    const auto number = as_float<double>(plain_number(stored + *places.offset(), layout.dtype, layout.is_big_endian));
+    if (number != std::trunc(number) || number > static_cast<double>(kAroundMost)) {
+      fail(ErrorKind::kBadSample, "its array '{}' holds {}, which no crop is drawn around", program.crop->around,
+           number);
+    }
+    if (number > 0) indexes[number].push_back(i);
+  }
+  if (indexes.empty()) return {};
+  const auto& [number, of_number] =
+      *std::next(indexes.begin(), static_cast<std::ptrdiff_t>(random->below(indexes.size())));
+  std::size_t index = of_number[random->below(of_number.size())];
+  ArrayPoint point;
+  for (std::size_t axis = layout.shape.rank(); axis-- > 0;) {
+    const auto extent = static_cast<std::size_t>(layout.shape[axis]);
+    point.push_back(static_cast<std::int64_t>(index % extent));
+    index /= extent;
+  }
+  return point;
+}
+
 }  // namespace
 
 void reference_array(const ArrayProgram& program, int field, const SampleInput& sample,
                      const std::function<MutableBytes(const Shape& shape)>& place) {
   const ArrayLayout layout = array_layout_of(sample, field, program.field);
-  if (program.like_field >= 0) {
-    check_array_sizes(program, layout, array_layout_of(sample, program.like_field, program.like_name));
-  }
-  const ArrayBox box = draw_array_box(program, layout, sample.draw);
+  check_arrays_beside(program, layout, sample);
+  const std::optional<ArrayPoint> around = reference_point_around(program, sample);
+  const ArrayBox box = draw_array_box(program, layout, sample.draw, around ? &*around : nullptr);
   const MutableBytes out = place(box.shape());
   const std::uint8_t* const stored = sample.fields[static_cast<std::size_t>(field)].data() + layout.offset;
   const std::size_t item = size_of(program.dtype), count = out.size() / item;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
-#include "stoker/base/random.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -33,7 +32,10 @@ void check_declared(const ArrayProgram& program, const Shape& stored, const Arra
   }
 }
 
-void crop_axis(const ArrayProgram& program, std::int64_t size, Random& random, ArrayAxis& axis) {
+constexpr std::uint64_t kAroundStream = 1;  // beside that of the place
+
+void crop_axis(const ArrayProgram& program, std::int64_t size, Random& random, const std::int64_t* around,
+               ArrayAxis& axis) {
   const ArrayCrop& crop = *program.crop;
   const std::int64_t extent = axis.count;
   axis.size = size;
@@ -48,15 +50,19 @@ void crop_axis(const ArrayProgram& program, std::int64_t size, Random& random, A
   axis.count = size;
   const auto room = static_cast<std::uint64_t>(extent - size);
   if (crop.place == CropPlace::kRandom) axis.begin = static_cast<std::int64_t>(random.below(room + 1));
+  if (around) axis.begin = std::clamp<std::int64_t>(*around - size / 2, 0, extent - size);
   if (crop.place == CropPlace::kCenter) axis.begin = static_cast<std::int64_t>(room / 2);
 }
 
-void crop_box(const ArrayProgram& program, const SampleDraw& draw, ArrayBox& box) {
+void crop_box(const ArrayProgram& program, const SampleDraw& draw, const ArrayPoint* around, ArrayBox& box) {
   const ArrayCrop& crop = *program.crop;
   Random random(draw.seed, draw.epoch, draw.position, crop.stream);
   const std::size_t first = box.rank - crop.size.size();
   for (std::size_t i = 0; i < crop.size.size(); ++i) {
-    if (crop.size[i] != ArrayProgram::kWhole) crop_axis(program, crop.size[i], random, box.axes[first + i]);
+    if (crop.size[i] == ArrayProgram::kWhole) continue;
+    const std::size_t from_last = crop.size.size() - 1 - i;
+    const std::int64_t* const place = around && from_last < around->size() ? &(*around)[from_last] : nullptr;
+    crop_axis(program, crop.size[i], random, place, box.axes[first + i]);
   }
 }
 
@@ -73,7 +79,15 @@ bool ArrayBox::is_empty() const {
                      [](const ArrayAxis& axis) { return axis.count == 0; });
 }
 
-ArrayBox draw_array_box(const ArrayProgram& program, const ArrayLayout& stored, const SampleDraw& draw) {
+std::optional<Random> draw_around(const ArrayProgram& program, const SampleDraw& draw) {
+  if (!program.crop || program.crop->around.empty()) return {};
+  Random random = Random(draw.seed, draw.epoch, draw.position, program.crop->stream).branch(kAroundStream);
+  if (random.uniform() >= program.crop->around_p) return {};
+  return random;
+}
+
+ArrayBox draw_array_box(const ArrayProgram& program, const ArrayLayout& stored, const SampleDraw& draw,
+                        const ArrayPoint* around) {
   ArrayBox box;
   box.rank = program.rank();
   const std::size_t left_out = axes_left_out(program, stored.shape);
@@ -85,7 +99,7 @@ ArrayBox draw_array_box(const ArrayProgram& program, const ArrayLayout& stored, 
     box.axes[axis].stride = strides[from];
   }
   check_declared(program, stored.shape, box);
-  if (program.crop) crop_box(program, draw, box);
+  if (program.crop) crop_box(program, draw, around, box);
   if (program.is_ragged() && box.axes[0].size > program.most) {
     fail(ErrorKind::kBadSample, "its array '{}' has {}, and there is room for {}: use a larger most", program.field,
          counted(box.axes[0].size, "row"), program.most);
@@ -99,7 +113,8 @@ ArrayBox draw_array_box(const ArrayProgram& program, const ArrayLayout& stored, 
   return box;
 }
 
-void check_array_sizes(const ArrayProgram& program, const ArrayLayout& stored, const ArrayLayout& like) {
+void check_array_sizes(const ArrayProgram& program, const ArrayLayout& stored, const std::string& other,
+                       const ArrayLayout& layout_of_other) {
   if (!program.crop) return;
   const std::size_t axes = program.crop->size.size();
   const auto extent = [](const Shape& shape, std::size_t from_last) {
@@ -107,9 +122,9 @@ void check_array_sizes(const ArrayProgram& program, const ArrayLayout& stored, c
   };
   for (std::size_t i = 0; i < axes; ++i) {
     if (program.crop->size[axes - 1 - i] == ArrayProgram::kWhole) continue;
-    if (extent(stored.shape, i) == extent(like.shape, i)) continue;
+    if (extent(stored.shape, i) == extent(layout_of_other.shape, i)) continue;
     fail(ErrorKind::kBadSample, "its arrays '{}' and '{}' have the shapes {} and {}: they cannot be cropped alike",
-         program.field, program.like_name, array_shape_text(stored.shape), array_shape_text(like.shape));
+         program.field, other, array_shape_text(stored.shape), array_shape_text(layout_of_other.shape));
   }
 }
 

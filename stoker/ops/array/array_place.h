@@ -4,7 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "stoker/base/random.h"
 #include "stoker/ops/array/array_program.h"
 #include "stoker/ops/geometry.h"
 
@@ -33,11 +37,25 @@ struct ArrayBox {
   bool is_empty() const;  // nothing of it is stored
 };
 
-/// Throws kBadSample for an array that is not as the program says.
-ArrayBox draw_array_box(const ArrayProgram& program, const ArrayLayout& stored, const SampleDraw& draw);
+/// A place in an array, along its axes from the last one on.
+using ArrayPoint = std::vector<std::int64_t>;
 
-/// That the crops of two arrays show the same part: throws kBadSample if the axes that are cropped differ.
-void check_array_sizes(const ArrayProgram& program, const ArrayLayout& stored, const ArrayLayout& like);
+/// The largest number that a crop is drawn around.
+inline constexpr std::int64_t kAroundMost = 1023;
+
+/// Whether the sample's crop is drawn around a number of another array: what draws first which of the positive numbers
+/// that it has, in order, and then which of the places that have this one, in the order of rows.
+std::optional<Random> draw_around(const ArrayProgram& program, const SampleDraw& draw);
+
+/// `around`: what the crop has in its centre as far as it can; null: nothing. Throws kBadSample for an array that is
+/// not as the program says.
+ArrayBox draw_array_box(const ArrayProgram& program, const ArrayLayout& stored, const SampleDraw& draw,
+                        const ArrayPoint* around = nullptr);
+
+/// That a crop of an array shows the same part as one of another field, `other`: throws kBadSample if the axes that are
+/// cropped differ.
+void check_array_sizes(const ArrayProgram& program, const ArrayLayout& stored, const std::string& other,
+                       const ArrayLayout& layout_of_other);
 
 /// "(3, 224, 224)".
 std::string array_shape_text(const Shape& shape);

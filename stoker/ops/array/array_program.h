@@ -18,6 +18,10 @@ struct ArrayCrop {
   std::vector<std::int64_t> size;  // of those axes; kWhole: the axis is not cropped
   CropPlace place = CropPlace::kRandom;
   bool pads = true;  // where the array is smaller; else its sample is bad
+  // With this probability a random crop has a number of this field's array, a positive one, in its centre.
+  std::string around{};
+  double around_p = 0;
+  int around_field = -1;  // of Plan::fields()
   std::uint64_t stream = 0;
 };
 

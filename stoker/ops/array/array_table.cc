@@ -54,6 +54,18 @@ constexpr ArgSpec kArrayCropArgs[] = {
              "what becomes of arrays that are smaller: pad: fill on both sides (after them, for place = "
              "begin); refuse: their samples are bad",
              "pad|refuse", "pad"),
+    {.name = "around",
+     .type = ArgType::kText,
+     .doc = "another field with an array of whole numbers: crops are centred on a place of one of its positive numbers "
+            "(such as classes), first the number being drawn and then the place",
+     .later = true},
+    {.name = "p",
+     .type = ArgType::kNumber,
+     .doc = "probability of that; other crops lie anywhere",
+     .numbers = {1},
+     .min = 0,
+     .max = 1,
+     .later = true},
 };
 constexpr ArgSpec kArrayFlipArgs[] = {
     {.name = "axes",
@@ -138,6 +150,11 @@ void array_crop(const OperatorCall& call, ArrayProgram& program, std::uint64_t s
   const std::string& place = call.text("place");
   crop.place = place == "random" ? CropPlace::kRandom : place == "center" ? CropPlace::kCenter : CropPlace::kBegin;
   crop.pads = call.text("smaller") == "pad";
+  crop.around = call.text("around");
+  crop.around_p = call.number("p");
+  if (!crop.around.empty() && crop.place != CropPlace::kRandom) {
+    fail(ErrorKind::kUsage, "a crop that is drawn around something has a random place");
+  }
   crop.stream = stream;
 }
 

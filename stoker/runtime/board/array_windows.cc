@@ -58,6 +58,16 @@ bool ArrayWindows::may_cut(const ArrayField& array) const {
   return !needs_all && array.row->source->has_cheap_parts(field.offset);
 }
 
+// Where a crop is drawn around numbers, it is not known before they were read.
+bool ArrayWindows::decides_a_crop(std::size_t field, const SampleDraw& draw) const {
+  return std::any_of(plan_->views().begin(), plan_->views().end(), [&](const ViewPlan& view) {
+    if (view.kind != ViewKind::kArray || !view.array.crop) return false;
+    const bool is_its_own = static_cast<std::size_t>(view.field) == field;
+    const bool is_around = static_cast<std::size_t>(view.array.crop->around_field) == field;
+    return (is_its_own || is_around) && draw_around(view.array, draw);
+  });
+}
+
 void ArrayWindows::read_headers(std::span<const ArrayField> fields) {
   if (layouts_.size() > kLayoutsMax) layouts_.clear();
   refused_.clear();
@@ -96,6 +106,7 @@ void ArrayWindows::find(const ArrayField& array, const SampleDraw& draw, FieldWi
   }
   const auto known = layouts_.find(key);
   if (known == layouts_.end()) return;
+  if (decides_a_crop(array.number, draw)) return;
   const SampleField& field = *array.field;
   window.layout = known->second;
   const std::uint64_t gap = std::max(kGapMin, array.row->source->gap_worth_reading());

@@ -46,6 +46,7 @@ class ArrayWindows {
 
  private:
   bool may_cut(const ArrayField& array) const;
+  bool decides_a_crop(std::size_t field, const SampleDraw& draw) const;
   static std::uint64_t key_of(const ArrayField& array);
 
   const Plan* plan_ = nullptr;
