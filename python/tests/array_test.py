@@ -237,6 +237,37 @@ def test_rows_of_any_number_are_ragged(tmp_path):
         list(stoker.Loader(stoker.open(str(tmp_path / "a.tar")), recipe, batch=3, tune="off", bad_sample="fail").epoch(0))
 
 
+@pytest.mark.parametrize("index", range(4))
+def test_rows_of_any_number_are_filled_up_or_cut_off(tmp_path, index):
+    arrays = [volume(n, 3, seed=n) for n in (4, 0, 7)]
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for number, array in enumerate(arrays):
+            member = tarfile.TarInfo(f"{number}.points.npy")
+            member.size = len(npy(array))
+            tar.addfile(member, io.BytesIO(npy(array)))
+    data = stoker.open(str(tmp_path / "a.tar"))
+    points = stoker.recipe().view("points", field="points.npy").decode_array("f32", shape=(-1, 3), most=8).array_brightness(2)
+    for count, longer in (9, "refuse"), (7, "refuse"), (5, "cut"):
+        recipe = points.pad_to(count, -1, longer)
+        with stoker.Loader(data, recipe, batch=3, tune="off", order="none", device="emulated:execute", transfer_index=index) as loader:
+            (batch,) = loader.epoch(0)
+            values, counts = np.asarray(batch.points.values), np.asarray(batch.points.counts)
+            assert values.shape == (3, count, 3) and counts.tolist() == [4, 0, 7]
+            for slot, array in enumerate(arrays):
+                want = np.full((count, 3), -1, "f4")
+                want[:min(count, len(array))] = 2 * array[:count]
+                assert np.array_equal(values[slot], want)
+                for reference in False, True:
+                    assert np.array_equal(recipe.apply({"points.npy": npy(array)}, reference=reference)["points"], want)
+    with pytest.raises(stoker.Error, match="it has 7 rows, and pad_to has count=5"):
+        points.pad_to(5).apply({"points.npy": npy(arrays[2])})
+    for wrong, words in ((view().decode_array("u8", shape=(-1, 3)).pad_to(5, 0.5), "are u8, of which fill=0.5 is none"),
+                         (view().decode_array("u8", shape=(5, 3)).pad_to(5), "pad_to fills up rows of which each sample"),
+                         (view().decode_array("u8", shape=(-1, 3)).pad_to(5).array_flip([0]), "pad_to")):
+        with pytest.raises(stoker.Error, match=words):
+            wrong.apply({"x.npy": npy(volume(5, 3))})
+
+
 def test_rows_of_arrays_and_of_compressed_ones_are_samples(tmp_path):
     rows = volume(6, 20, 100, 110, dtype="i2")  # rows of 440 KB
     np.save(tmp_path / "plain.npy", rows)

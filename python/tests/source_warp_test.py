@@ -4,6 +4,8 @@ Stoker resizes what the output shows to the scale of the output, then warps that
 finest detail; how little is asserted, and that what is wrong differs more.
 """
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -170,6 +172,63 @@ def test_planar_pixels_are_close_to_faithful_ones():
         for mode in ("planar", FAITHFUL)
     ]
     assert psnr(*results) > 40
+
+
+def corners_of(box, size, degrees, output):
+    """The smallest box around the corners, turned about the middle of the image and resized, cut off at the output's border."""
+    (left, top, width, height), angle = box, np.deg2rad(degrees)
+    x, y = (np.array(each) for each in zip(*((left + a * width, top + b * height) for a in (0, 1) for b in (0, 1))))
+    x, y = x - size[0] / 2, y - size[1] / 2
+    turned_x = (np.cos(angle) * x + np.sin(angle) * y + size[0] / 2) * output / size[0]
+    turned_y = (np.cos(angle) * y - np.sin(angle) * x + size[1] / 2) * output / size[1]
+    return np.clip([turned_x.min(), turned_y.min(), turned_x.max(), turned_y.max()], 0, output)
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_boxes_are_cut_off_at_the_output_and_not_at_what_was_resized_for_it(reference):
+    rng = np.random.default_rng(5)
+    recipe = (stoker.recipe().decode("faithful").rotate(48.4).resize([33, 33])
+              .view("boxes", field="json").like("image").decode_boxes("coco", min_size=0))
+    seen = 0
+    for _ in range(150):
+        width, height = (int(side) for side in rng.integers(5, 100, 2))
+        left, top, across, down = (float(number) for number in rng.random(4) * [width, height, width, height])
+        box = (left, top, min(across, width - left), min(down, height - top))
+        data = {"png": encoded(Image.new("RGB", (width, height)), "PNG"), "json": json.dumps([dict(id=1, category_id=1, bbox=box)]).encode()}
+        found = recipe.apply(data, reference=reference)["boxes"]
+        want = corners_of(box, (width, height), 48.4, 33)
+        if len(found):
+            seen += 1
+            assert np.abs(found[0] - want).max() < 0.01, (width, height, box)
+        else:
+            assert min(want[2] - want[0], want[3] - want[1]) < 0.01
+    assert seen > 100
+
+
+def test_all_executors_fill_and_cut_alike(tmp_path):
+    rng = np.random.default_rng(2)
+    for number in range(24):
+        width, height = (int(side) for side in rng.integers(5, 90, 2))
+        left, top, across, down = (float(each) for each in rng.random(4) * [width, height, width, height])
+        Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8)).save(tmp_path / f"{number:03}.jpg")
+        (tmp_path / f"{number:03}.json").write_text(json.dumps([dict(id=1, category_id=number, bbox=[left, top, across, down])]))
+    data = stoker.open(tmp_path)
+    samples = {sample["key"]: sample for sample in data}
+    warped = stoker.recipe().decode().random_rotation(60, filter="bilinear", fill=[255, 0, 0])
+    for image in warped.random_resized_crop(40), warped.resize([33, 33]).pad(2, fill=[1, 200, 30]):
+        recipe = (image.layout("nchw").view("boxes", field="json").like("image").decode_boxes("coco", min_size=0)
+                  .view("labels").like("boxes").box_labels())
+        seen = {}
+        for options in {}, *({"device": "emulated:execute", "transfer_index": index} for index in range(4)):
+            with stoker.Loader(data, recipe, batch=8, seed=3, threads=2, **options) as loader:
+                for batch in loader:
+                    for slot, key in enumerate(batch.key):
+                        made = (np.asarray(batch.image)[slot].tobytes(), batch.boxes.as_list()[slot].tobytes(), batch.labels.as_list()[slot].tobytes())
+                        assert made == seen.setdefault(key, made), (options, key)
+                        for reference in False, True:
+                            alone = recipe.apply(samples[key], seed=3, position=int(batch.position[slot]), reference=reference)
+                            assert made == tuple(alone[name].tobytes() for name in ("image", "boxes", "labels")), (reference, key)
+        assert len(seen) == 24
 
 
 def test_a_mask_shares_the_warp_and_keeps_its_labels():

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstdint>
 
+#include "stoker/ops/planar_taps.h"
+#include "stoker/tensor/rounding.h"
+
 namespace stoker {
 namespace {
 
@@ -34,6 +37,19 @@ PlanarColor::PlanarColor(const ColorMap& color) {
     low[c] = std::min(of_black, of_white);
     high[c] = std::max(of_black, of_white);
   }
+}
+
+std::array<std::uint8_t, 3> planar_padding(const std::array<std::uint8_t, 3>& color) {
+  const std::array<std::uint8_t, 3> planes = ycc_from_rgb(color);
+  const PlanarColor shown{ColorMap()};
+  std::array<std::uint8_t, 3> rgb{};
+  for (std::size_t c = 0; c < rgb.size(); ++c) {
+    float value = static_cast<float>(planes[0]) * shown.scale[c] + shown.bias[c];
+    value = value + static_cast<float>(planes[1] - 128) * shown.from_cb[c];
+    value = value + static_cast<float>(planes[2] - 128) * shown.from_cr[c];
+    rgb[c] = u8_from_f32(std::clamp(value, shown.low[c], shown.high[c]));
+  }
+  return rgb;
 }
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "stoker/ops/color_map.h"
 
@@ -17,5 +18,8 @@ struct PlanarColor {
 
   explicit PlanarColor(const ColorMap& color);
 };
+
+/// What padding of an RGB colour looks like in planar mode: each of Y, Cb and Cr is rounded.
+std::array<std::uint8_t, 3> planar_padding(const std::array<std::uint8_t, 3>& color);
 
 }  // namespace stoker

@@ -59,6 +59,11 @@ struct AxisMap {
   void read_mirrored();
 };
 
+/// A part of the plane, from its upper left corner: between pixels.
+struct Area {
+  double left = 0, top = 0, right = 0, bottom = 0;
+};
+
 constexpr std::string_view kPaddingResized = "padding cannot be resized; put resize before the operator that pads";
 
 struct SamplingMap {
@@ -81,6 +86,11 @@ struct SamplingMap {
   }
   int width() const { return x.length; }
   int height() const { return y.length; }
+  /// What is shown and is not padding.
+  Area image_shown() const {
+    return {static_cast<double>(x.image_shown_begin()), static_cast<double>(y.image_shown_begin()),
+            static_cast<double>(x.image_shown_end()), static_cast<double>(y.image_shown_end())};
+  }
 
   /// The largest of 8, 4, 2 and 1 that the target can be multiplied with, on both axes, and still not exceed its box:
   /// what an image may be shrunk by before it is resampled.

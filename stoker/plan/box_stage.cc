@@ -64,7 +64,7 @@ const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes te
   read_boxes(options, text, course.image, boxes_, options.with_details ? &details_ : nullptr);
   courses_.clear();
   for (const LabeledBox& box : boxes_) courses_.push_back({box});
-  show(course.map);
+  show(course);
   ImageSize size{course.map.width(), course.map.height()};
   for (const PictureStep& step : course.steps) {
     if (step.kind == PictureKind::kFrame) clip(step.n[0], step.n[1], step.n[2], step.n[3]);
@@ -83,7 +83,8 @@ const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes te
   return boxes_;
 }
 
-void BoxStage::show(const SamplingMap& map) {
+void BoxStage::show(const ImageCourse& image) {
+  const SamplingMap& map = image.map;
   for (Course& course : courses_) {
     LabeledBox shown = nothing_of(course.box);
     const double left = map.x.output_at(course.box.left), right = map.x.output_at(course.box.right);
@@ -91,7 +92,7 @@ void BoxStage::show(const SamplingMap& map) {
     take_in(shown, std::min(left, right), std::min(top, bottom), std::max(left, right), std::max(top, bottom));
     course.box = shown;
   }
-  clip(map.x.image_shown_begin(), map.y.image_shown_begin(), map.x.image_shown_end(), map.y.image_shown_end());
+  clip(image.shown.left, image.shown.top, image.shown.right, image.shown.bottom);
 }
 
 void BoxStage::clip(double left, double top, double right, double bottom) {

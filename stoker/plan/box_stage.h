@@ -19,7 +19,7 @@ class BoxStage {
   const std::vector<ObjectDetails>& details() const { return details_; }
 
  private:
-  void show(const SamplingMap& map);
+  void show(const ImageCourse& image);
   void warp(const PictureStep& step, ImageSize out);
   void follow_field(const PictureStep& step, ImageSize in, ImageSize out);
   void clip(double left, double top, double right, double bottom);

@@ -20,6 +20,7 @@ void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const See
   upright_ = seen.size;
   sampling_ = view.image.draw(seen, draw);
   if (!for_device) sampling_.shorten();
+  if (options.mode == DecodeMode::kPlanar && image.planes.count > 0) sampling_.fill_as_planes_do();
   work_.map = sampling_.map;
   work_.size = sampling_.size;
   work_.color = view.image.color;
@@ -50,6 +51,7 @@ bool ImageStages::may_share_with(const ImageStages& other) const {
 ImageCourse ImageStages::course() const {
   return {.image = upright_,
           .map = sampling_.map,
+          .shown = sampling_.image,
           .size = sampling_.size,
           .steps = has_picture() ? steps_.all() : std::span<const PictureStep>()};
 }

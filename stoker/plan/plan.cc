@@ -224,12 +224,15 @@ void Plan::compile_tokens(const View& view, ViewPlan& plan) {
   plan.tokens.stream = random_stream(group, call.name, 0);
 }
 
-void Plan::compile_array(const View& view, ViewPlan& plan) {
+void Plan::compile_array(const View& view, ViewPlan& plan) const {
   plan.kind = ViewKind::kArray;
   plan.array.field = view.field;
   const std::string& draw_group = view.draw_group.empty() ? view.name : view.draw_group;
+  std::span<const OperatorCall> calls = view.operators;
+  const bool pads = std::holds_alternative<RowsFunction>(find_operator(calls.back().name).function);
+  if (pads) calls = calls.first(calls.size() - 1);
   std::map<std::string_view, int> occurrences;
-  for (const OperatorCall& call : view.operators) {
+  for (const OperatorCall& call : calls) {
     try {
       const auto* const function = std::get_if<ArrayFunction>(&find_operator(call.name).function);
       if (!function) fail(ErrorKind::kUsage, "it does not take arrays: array_crop, array_flip and the like do");
@@ -240,6 +243,7 @@ void Plan::compile_array(const View& view, ViewPlan& plan) {
       throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
     }
   }
+  if (pads) pad(view, view.operators.back(), plan);
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -289,7 +293,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(BoxFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(TextFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(RowsFunction) const {
-        fail(ErrorKind::kUsage, "it takes rows: boxes and what belongs to them, texts");
+        fail(ErrorKind::kUsage, "it takes rows: boxes and what belongs to them, texts, arrays");
       }
       void operator()(TokenFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(ArrayFunction) const { fail(ErrorKind::kUsage, "it takes arrays, which decode_array makes"); }
@@ -421,8 +425,7 @@ OutputSpec Plan::output_of_view(const ViewPlan& view) const {
   if (view.is_plain()) {
     OutputSpec output = output_of(view, number_shape_of(view));
     if (view.kind == ViewKind::kTokens && view.tokens.part == TokenPart::kTargets) output.padding = kPaddingNumber;
-    if (view.kind == ViewKind::kArray && view.array.is_ragged()) output.arrangement = &ragged_arrangement();
-    return output;
+    return view.kind == ViewKind::kArray && view.array.is_ragged() ? in_rows(view, output) : output;
   }
   const std::optional<ImageSize> size = output_size(view.goes_along() ? views_[view.like] : view);
   if (!size && (view.kind == ViewKind::kImage || view.has_size_of_image())) {

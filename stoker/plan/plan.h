@@ -29,7 +29,7 @@
 namespace stoker {
 
 /// Goes up whenever the same recipe, seed and data would give other pixels or another order.
-constexpr int kSemanticsVersion = 5;
+constexpr int kSemanticsVersion = 6;
 
 /// What a view of images comes to.
 struct ImageProgram {
@@ -178,9 +178,10 @@ class Plan {
   void compile_objects(const View& view, ViewPlan& plan) const;
   void compile_text(const View& view, ViewPlan& plan) const;
   void compile_rows(const View& view, std::string_view why, ViewPlan& plan) const;
+  void pad(const View& view, const OperatorCall& call, ViewPlan& plan) const;
   static void compile_given(ViewPlan& plan);
   static void compile_tokens(const View& view, ViewPlan& plan);
-  static void compile_array(const View& view, ViewPlan& plan);
+  void compile_array(const View& view, ViewPlan& plan) const;
   void compile_number(const View& view, ViewPlan& plan);
   void join();
   void join_to_image(std::size_t number);

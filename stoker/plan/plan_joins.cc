@@ -144,7 +144,12 @@ void Plan::join_to_array(std::size_t number) {
   }
   try {
     array.check();
-    if (output_of(view, array.output_shape()).bytes_per_sample() > static_cast<std::size_t>(kOutputBytesMax)) {
+    if (view.row_padding && !array.is_ragged()) {
+      fail(ErrorKind::kUsage, "pad_to fills up rows of which each sample has its own number: shape=[-1, ...]");
+    }
+    OutputSpec output = output_of_view(view);
+    if (output.row_padding && output.row_padding->room > output.shape[0]) output.shape = array.output_shape();
+    if (output.bytes_per_sample() > static_cast<std::size_t>(kOutputBytesMax)) {
       fail(ErrorKind::kLimit, "its output takes more than the limit of {} bytes a sample", kOutputBytesMax);
     }
   } catch (const Error& error) {

@@ -23,16 +23,21 @@ void check_padding(const ViewPlan& view) {
 void Plan::compile_rows(const View& view, std::string_view why, ViewPlan& plan) const {
   const std::span<const OperatorCall> others = std::span(view.operators).subspan(1);
   if (others.empty()) return;
-  const auto* const function = std::get_if<RowsFunction>(&find_operator(others.front().name).function);
-  if (!function || others.size() > 1) {
+  const bool pads = std::holds_alternative<RowsFunction>(find_operator(others.front().name).function);
+  if (!pads || others.size() > 1) {
     fail(ErrorKind::kUsage, "view '{}': {} cannot follow {}: {}", view.name,
-         function ? others[1].name : others.front().name, view.operators.front().name, why);
+         pads ? others[1].name : others.front().name, view.operators.front().name, why);
   }
+  pad(view, others.front(), plan);
+}
+
+/// By pad_to, which is a view's last operator.
+void Plan::pad(const View& view, const OperatorCall& call, ViewPlan& plan) const {
   if (const FunctionSpec* const taker = recipe_.function_taking(view.name)) {
     fail(ErrorKind::kUsage, "view '{}': function '{}' takes as many rows as a sample has: leave out {}", view.name,
-         taker->name, others.front().name);
+         taker->name, call.name);
   }
-  (*function)(others.front(), plan.row_padding.emplace());
+  std::get<RowsFunction>(find_operator(call.name).function)(call, plan.row_padding.emplace());
   check_padding(plan);
 }
 

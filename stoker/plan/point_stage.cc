@@ -41,7 +41,7 @@ void store_point(const PointOptions& options, double x, double y, double visibil
 void PointStage::write(const PointOptions& options, std::span<const LabeledBox> objects,
                        std::span<const ObjectDetails> details, const ImageCourse& course, float* out) {
   read(options, objects, details);
-  show(course.map);
+  show(course);
   ImageSize size{course.map.width(), course.map.height()};
   for (const PictureStep& step : course.steps) {
     if (step.kind == PictureKind::kFrame) clip(step.n[0], step.n[1], step.n[2], step.n[3]);
@@ -75,15 +75,15 @@ void PointStage::read(const PointOptions& options, std::span<const LabeledBox> o
   }
 }
 
-void PointStage::show(const SamplingMap& map) {
+void PointStage::show(const ImageCourse& course) {
   for (Point& point : points_) {
-    point.x = map.x.output_at(point.x);
-    point.y = map.y.output_at(point.y);
+    point.x = course.map.x.output_at(point.x);
+    point.y = course.map.y.output_at(point.y);
   }
-  clip(map.x.image_shown_begin(), map.y.image_shown_begin(), map.x.image_shown_end(), map.y.image_shown_end());
+  clip(course.shown.left, course.shown.top, course.shown.right, course.shown.bottom);
 }
 
-void PointStage::clip(int left, int top, int right, int bottom) {
+void PointStage::clip(double left, double top, double right, double bottom) {
   for (Point& point : points_) {
     const bool inside = point.x >= left && point.x < right && point.y >= top && point.y < bottom;
     point.seen = point.seen && inside;

@@ -26,10 +26,10 @@ class PointStage {
   };
 
   void read(const PointOptions& options, std::span<const LabeledBox> objects, std::span<const ObjectDetails> details);
-  void show(const SamplingMap& map);
+  void show(const ImageCourse& course);
   void warp(const PictureStep& step, ImageSize out);
   void follow_field(const PictureStep& step, ImageSize in, ImageSize out);
-  void clip(int left, int top, int right, int bottom);
+  void clip(double left, double top, double right, double bottom);
 
   std::vector<Point> points_, moved_;
   std::vector<double> distances_;

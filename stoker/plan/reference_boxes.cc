@@ -88,7 +88,7 @@ BoxOnItsWay way_of(const LabeledBox& box, const ImageCourse& course, bool by_mid
   const AxisMap &x = course.map.x, &y = course.map.y;
   BoxOnItsWay way;
   way.become(output_of(x, box.left), output_of(y, box.top), output_of(x, box.right), output_of(y, box.bottom));
-  way.cut(x.image_shown_begin(), y.image_shown_begin(), x.image_shown_end(), y.image_shown_end(), by_middle);
+  way.cut(course.shown.left, course.shown.top, course.shown.right, course.shown.bottom, by_middle);
   ImageSize size{course.map.width(), course.map.height()};
   for (const PictureStep& step : course.steps) {
     if (step.kind == PictureKind::kFrame) {

@@ -95,13 +95,6 @@ class PlainMask {
   int width_;
 };
 
-/// output_of() of a place that is seen.
-std::optional<double> shown_output_of(const AxisMap& axis, double place) {
-  const double output = output_of(axis, place);
-  const bool shown = output >= axis.image_shown_begin() && output < axis.image_shown_end();
-  return shown ? std::optional(output) : std::nullopt;
-}
-
 /// Of all pixels of the output the one that shows the place nearest to the point.
 std::optional<SeenPoint> in_field(const PictureStep& step, SeenPoint point, ImageSize in, ImageSize out) {
   PicturePass pass{};
@@ -125,9 +118,10 @@ std::optional<SeenPoint> in_field(const PictureStep& step, SeenPoint point, Imag
 
 std::optional<SeenPoint> where_seen(const ImageCourse& course, double x, double y) {
   constexpr double kHalf = 0.5;
-  const std::optional<double> column = shown_output_of(course.map.x, x), row = shown_output_of(course.map.y, y);
-  if (!column || !row) return std::nullopt;
-  std::optional<SeenPoint> point = SeenPoint{*column, *row};
+  std::optional<SeenPoint> point = SeenPoint{output_of(course.map.x, x), output_of(course.map.y, y)};
+  const Area& shown = course.shown;
+  if (!(point->x >= shown.left && point->y >= shown.top && point->x < shown.right && point->y < shown.bottom))
+    return {};
   ImageSize size{course.map.width(), course.map.height()};
   for (const PictureStep& step : course.steps) {
     const SeenPoint middle{point->x - kHalf, point->y - kHalf};

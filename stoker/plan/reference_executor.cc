@@ -199,7 +199,8 @@ Finished run_planar(const ImageProgram& program, Bytes encoded, const DecodeLimi
                     const SampleDraw& draw) {
   const ImageFacts facts = AnyImageDecoder(limits).read_facts(encoded);
   const Turn turn = turn_of(program.decode.apply_orientation ? facts.orientation : Orientation{1});
-  const WarpedSampling sampling = program.draw(seen, draw);
+  WarpedSampling sampling = program.draw(seen, draw);
+  sampling.fill_as_planes_do();
   const SamplingMap map = sampling.map.stored(turn, facts.width, facts.height);
   const std::vector<PlainPlane> planes = decode_plain_planes(encoded, limits, program.decode.scaled ? map.shrink() : 1);
   std::vector<PlainPlane> resized = reference_planar_geometry(planes, map);
@@ -281,7 +282,8 @@ void ReferenceExecutor::write_companion(const ViewPlan& view, const SampleInput&
   const WarpedSampling sampling = like.image.draw(seen, sample.draw);
   PictureSteps steps;
   like.image.picture.draw(sampling.size, sample.draw, steps, sampling.steps());
-  const ImageCourse course{.image = seen.size, .map = sampling.map, .size = sampling.size, .steps = steps.all()};
+  const ImageCourse course{
+      .image = seen.size, .map = sampling.map, .shown = sampling.image, .size = sampling.size, .steps = steps.all()};
   const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
   const auto place_of = [&](const Shape& shape) { return place(output, shape); };
   if (view.kind == ViewKind::kMask) {

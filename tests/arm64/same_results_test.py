@@ -58,7 +58,7 @@ def contents(folder):
 
 
 def audit(command, data, at, *options):
-    output(command, "run", data, "--batch", 6, "--epochs", 2, "--threads", 2, *options, "--audit", at)
+    output(command, "run", data, "--batch", 12, "--epochs", 2, "--threads", 2, *options, "--audit", at)
     return at.read_text().splitlines()
 
 

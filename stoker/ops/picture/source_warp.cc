@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/operator_table.h"
+#include "stoker/ops/planar_color.h"
 
 namespace stoker {
 namespace {
@@ -167,8 +168,17 @@ void WarpedSampling::shorten() {
   if (!warped) step_count = 0;
 }
 
+void WarpedSampling::fill_as_planes_do() {
+  if (step_count == 0) return;
+  std::int32_t* const fill = step[0].n + WarpStep::kFill;
+  const std::array<std::uint8_t, 3> color = planar_padding(
+      {static_cast<std::uint8_t>(fill[0]), static_cast<std::uint8_t>(fill[1]), static_cast<std::uint8_t>(fill[2])});
+  std::copy(color.begin(), color.end(), fill);
+}
+
 WarpedSampling SourceWarp::unwarped(SamplingMap map) const {
   WarpedSampling sampling{};
+  sampling.image = map.image_shown();
   sampling.size = sampling.read = {map.width(), map.height()};
   sampling.map = map;
   if (empty()) return sampling;
@@ -218,6 +228,10 @@ WarpedSampling SourceWarp::draw(const Geometry& geometry, const SeenImage& image
   sampling.map = map;
   sampling.read = {x.read, y.read};
   sampling.warped = true;
+  const auto on_canvas = [](const CanvasAxis& axis, double place) {
+    return (place - axis.crop) * axis.scale() - axis.begin;
+  };
+  sampling.image = {on_canvas(x, 0), on_canvas(y, 0), on_canvas(x, between.width), on_canvas(y, between.height)};
   const PlaneMap to_canvas = {{x.scale(), 0, x.offset(), 0, y.scale(), y.offset(), 0, 0, 1}};
   sampling.step[0] = step_of(to_canvas.after(source));
   sampling.step_count = 1;

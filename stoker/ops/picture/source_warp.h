@@ -17,6 +17,7 @@ struct WarpedSampling {
   SamplingMap map;
   ImageSize size;  // of the output
   ImageSize read;  // of the canvas, the part at its upper left that the steps read
+  Area image;      // where the image lies that is warped, on the canvas and beyond it
   bool warped;     // false: nothing was drawn, and that part is the output
   static constexpr int kStepsMax = 2;
   int step_count;
@@ -25,6 +26,8 @@ struct WarpedSampling {
   std::span<const PictureStep> steps() const { return {step.data(), static_cast<std::size_t>(step_count)}; }
   /// The same result with no more of a canvas than it reads.
   void shorten();
+  /// For a canvas that is made in planes: what lies beyond it gets the colour that padding has on it.
+  void fill_as_planes_do();
 };
 
 class SourceWarp {
