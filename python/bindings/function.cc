@@ -11,10 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "python/bindings/arguments.h"
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/numpy_array.h"
 #include "stoker/base/error.h"
+#include "stoker/function/python/function_introduction.h"
 #include "stoker/function/python/host_source.h"
 #include "stoker/function/python/python_home.h"
 #include "stoker/function/sample_function.h"
@@ -118,37 +121,6 @@ GivenValue given_argument(nb::handle name, nb::handle value) {
   return given;
 }
 
-nb::dict description(const FunctionSpec& spec, const std::vector<ValueKind>& kinds) {
-  nb::dict about;
-  nb::list takes, gives;
-  for (std::size_t i = 0; i < spec.takes.size(); ++i) {
-    nb::dict taken;
-    taken["view"] = spec.takes[i].view;
-    taken["parameter"] = spec.takes[i].parameter;
-    taken["kind"] = std::string(to_string(kinds[i]));
-    takes.append(taken);
-  }
-  for (const GivenValue& value : spec.gives) {
-    nb::dict given;
-    nb::list shape;
-    for (const std::int64_t extent : value.shape.extents()) shape.append(extent);
-    given["name"] = value.name;
-    given["dtype"] = std::string(to_string(value.dtype));
-    given["shape"] = shape;
-    given["ragged"] = value.is_ragged;
-    gives.append(given);
-  }
-  about["name"] = spec.name;
-  about["python"] = spec.python;
-  about["library"] = spec.library;
-  about["arguments"] = spec.arguments;
-  about["takes"] = takes;
-  about["gives"] = gives;
-  about["values"] = std::string(to_string(spec.values));
-  about["random"] = std::string(to_string(spec.random));
-  return about;
-}
-
 // What a process of a function's runs, as a module of this one.
 nb::object host_module() {
   const nb::object modules = nb::module_::import_("sys").attr("modules");
@@ -164,8 +136,8 @@ nb::object host_module() {
 /// Calls a function in the thread that asks, with the interpreter's lock.
 class ThreadFunction final : public SampleFunction {
  public:
-  ThreadFunction(FunctionSpec spec, std::vector<ValueKind> kinds)
-      : spec_(std::move(spec)), kinds_(std::move(kinds)), values_(kinds_.size()) {}
+  ThreadFunction(FunctionSpec spec, std::vector<ValueMeaning> meanings)
+      : spec_(std::move(spec)), meanings_(std::move(meanings)), values_(meanings_.size()) {}
   ~ThreadFunction() override {
     const nb::gil_scoped_acquire locked;
     caller_.reset();
@@ -213,7 +185,8 @@ class ThreadFunction final : public SampleFunction {
 
   void load(const nb::object& host) {
     try {
-      caller_ = host.attr("Caller")(description(spec_, kinds_), nb::bytes(spec_.payload.data(), spec_.payload.size()));
+      const nb::object about = nb::module_::import_("json").attr("loads")(introduction_of(spec_, meanings_).dump());
+      caller_ = host.attr("Caller")(about, nb::bytes(spec_.payload.data(), spec_.payload.size()));
     } catch (nb::python_error& error) {
       fail(ErrorKind::kUsage, "function '{}' cannot be loaded: {}", spec_.name,
            nb::cast<std::string>(nb::str(error.value())));
@@ -233,7 +206,7 @@ class ThreadFunction final : public SampleFunction {
   }
 
   const FunctionSpec spec_;
-  const std::vector<ValueKind> kinds_;
+  const std::vector<ValueMeaning> meanings_;
   std::vector<Value> values_;
   nb::object caller_;
   std::int64_t inside_ns_ = 0;
@@ -286,9 +259,10 @@ void be_home_of_functions() {
 }
 
 void bind_functions(nb::module_& /*module*/) {
-  set_thread_functions([](const FunctionSpec& spec, std::vector<ValueKind> kinds) -> std::unique_ptr<SampleFunction> {
-    return std::make_unique<ThreadFunction>(spec, std::move(kinds));
-  });
+  set_thread_functions(
+      [](const FunctionSpec& spec, std::vector<ValueMeaning> meanings) -> std::unique_ptr<SampleFunction> {
+        return std::make_unique<ThreadFunction>(spec, std::move(meanings));
+      });
 }
 
 }  // namespace stoker::python

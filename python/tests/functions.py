@@ -13,6 +13,10 @@ def same(*values):
     return values[0] if len(values) == 1 else values
 
 
+def first(one, *others):
+    return one
+
+
 def inverted(image):
     return 255 - image
 
@@ -30,6 +34,29 @@ def draws(image):
     import torch
 
     return np.array([random.random(), np.random.rand(), float(torch.rand(()))], np.float32)
+
+
+def loads_torch(image):
+    """Once it has drawn numbers; a second call for the same sample would add to what the first one added."""
+    drawn = [random.random(), np.random.rand()]
+    import torch
+
+    image += 1
+    return image, np.array([*drawn, random.random(), np.random.rand(), float(torch.rand(()))])
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise RuntimeError("not even that")
+
+
+def says_nothing(image):
+    raise Unprintable
+
+
+def says_bytes(image):
+    """As the name of a file may have them."""
+    raise OSError("no file a\udcff")
 
 
 def cropped(image):

@@ -23,6 +23,7 @@ std::string_view to_string(ValueKind kind) {
   switch (kind) {
     case ValueKind::kImage: return "image";
     case ValueKind::kMask: return "mask";
+    case ValueKind::kMasks: return "masks";
     case ValueKind::kBoxes: return "boxes";
     case ValueKind::kText: return "text";
     case ValueKind::kBytes: return "bytes";
@@ -36,7 +37,7 @@ void set_thread_functions(FunctionOpener opener) {
   thread_opener() = std::move(opener);
 }
 
-std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueKind> taken,
+std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueMeaning> taken,
                                               std::stop_token stop) {
   if (!spec.library.empty() && !spec.is_isolated) return std::make_unique<LibraryFunction>(spec, taken.size());
   if (spec.home == FunctionHome::kProcess || spec.is_isolated) {

@@ -6,18 +6,29 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 #include <vector>
 
 #include "stoker/base/bytes.h"
 #include "stoker/function/function_spec.h"
+#include "stoker/tensor/layout.h"
 
 namespace stoker {
 
 /// What a value is of a sample, for a function that wants more of it than an array.
-enum class ValueKind : std::uint8_t { kImage, kMask, kBoxes, kText, kBytes, kNumbers };
+enum class ValueKind : std::uint8_t { kImage, kMask, kMasks, kBoxes, kText, kBytes, kNumbers };
 std::string_view to_string(ValueKind kind);
+
+/// The same with what no array tells of itself.
+struct ValueMeaning {
+  ValueKind kind = ValueKind::kNumbers;
+  Layout layout = Layout::kNhwc;       // of an image
+  std::string_view box_form = "xyxy";  // as decode_boxes calls it; one of its constants
+  std::optional<std::size_t> image{};  // of boxes: which of the values taken is their image
+  Shape canvas{};                      // of boxes whose image is not taken: its height and width
+};
 
 /// What seeds the random numbers of one call.
 using FunctionSeed = std::array<std::uint32_t, 4>;
@@ -43,13 +54,13 @@ class SampleFunction {
   virtual void drop_scratch() {}
 };
 
-/// A function that is to be called with values of these kinds. Starts nothing until it is needed.
-std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueKind> taken,
+/// A function that is to be called with such values. Starts nothing until it is needed.
+std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueMeaning> taken,
                                               std::stop_token stop = {});
 
 /// How functions of FunctionHome::kThread are opened: by the module that has an interpreter. Once, before the first.
 using FunctionOpener =
-    std::function<std::unique_ptr<SampleFunction>(const FunctionSpec& spec, std::vector<ValueKind> taken)>;
+    std::function<std::unique_ptr<SampleFunction>(const FunctionSpec& spec, std::vector<ValueMeaning> taken)>;
 void set_thread_functions(FunctionOpener opener);
 
 }  // namespace stoker

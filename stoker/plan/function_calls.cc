@@ -32,7 +32,7 @@ FunctionCalls::FunctionCalls(const Plan& plan, std::stop_token stop)
       takers_[function.takes[value] - plan.output_count()] = {functions_.size(), value};
     }
     if (function.spec.whole_batch) ++whole_;
-    functions_.push_back(function.spec.whole_batch ? nullptr : open_function(function.spec, function.kinds, stop_));
+    functions_.push_back(function.spec.whole_batch ? nullptr : open_function(function.spec, function.meanings, stop_));
   }
 }
 
@@ -78,7 +78,7 @@ void FunctionCalls::call_whole(std::size_t number, const WholeBatch& batch) {
   std::unique_ptr<SampleFunction>& function = functions_[number];
   const int slots = opened_for_[number];
   if (makes_results(plan.spec) ? slots < batch.slots : slots != batch.slots) {
-    function = open_function(for_batches(plan.spec, batch.slots), plan.kinds, stop_);
+    function = open_function(for_batches(plan.spec, batch.slots), plan.meanings, stop_);
     opened_for_[number] = batch.slots;
   }
   function->begin();

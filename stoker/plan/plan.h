@@ -104,8 +104,8 @@ struct ViewPlan {
 struct FunctionPlan {
   FunctionSpec spec;
   std::vector<std::size_t> takes, gives;
-  std::vector<ValueKind> kinds;  // of what it takes
-  std::uint64_t stream = 0;      // of its random numbers
+  std::vector<ValueMeaning> meanings;  // of what it takes
+  std::uint64_t stream = 0;            // of its random numbers
 };
 
 /// A view that a function of whole batches takes, and what a batch keeps of each slot until the function is called.
@@ -169,6 +169,8 @@ class Plan {
  private:
   void check_functions() const;
   void compile_functions();
+  ValueMeaning meaning_of(const FunctionPlan& function, const ViewPlan& view) const;
+  void find_canvas(const FunctionPlan& function, const ViewPlan& boxes, ValueMeaning& meaning) const;
   OutputSpec kept_of(const FunctionSpec& function, const ViewPlan& view) const;
   void compile_views();
   void compile_outputs_of_mixing();

@@ -15,9 +15,19 @@ ValueKind value_kind(const ViewPlan& view) {
   switch (view.kind) {
     case ViewKind::kImage: return ValueKind::kImage;
     case ViewKind::kMask: return ValueKind::kMask;
+    case ViewKind::kInstances: return ValueKind::kMasks;
     case ViewKind::kBoxes: return ValueKind::kBoxes;
     case ViewKind::kText: return view.text.is_text ? ValueKind::kText : ValueKind::kBytes;
     default: return ValueKind::kNumbers;
+  }
+}
+
+// One of the values of decode_boxes' argument.
+std::string_view form_of(const BoxOptions& boxes) {
+  switch (boxes.form) {
+    case BoxOptions::Form::kCornerAndSize: return "xywh";
+    case BoxOptions::Form::kMiddleAndSize: return "cxcywh";
+    default: return "xyxy";
   }
 }
 
@@ -98,15 +108,15 @@ void Plan::compile_outputs_of_mixing() {
 
 void Plan::compile_functions() {
   for (const FunctionSpec& spec : recipe_.functions()) {
-    FunctionPlan function{.spec = spec, .takes = {}, .gives = {}, .kinds = {}};
+    FunctionPlan function{.spec = spec, .takes = {}, .gives = {}, .meanings = {}};
     function.stream = random_stream("function", spec.name, 0);
     for (const TakenValue& taken : spec.takes) {
       const auto view = std::find_if(views_.begin() + static_cast<std::ptrdiff_t>(output_count_), views_.end(),
                                      [&](const ViewPlan& each) { return each.name == taken.view; });
       function.takes.push_back(static_cast<std::size_t>(view - views_.begin()));
-      function.kinds.push_back(spec.whole_batch ? ValueKind::kNumbers : value_kind(*view));
       if (spec.whole_batch) kept_views_.push_back({function.takes.back(), kept_of(spec, *view)});
     }
+    for (const std::size_t view : function.takes) function.meanings.push_back(meaning_of(function, views_[view]));
     for (const GivenValue& given : spec.gives) {
       const auto view = std::find_if(views_.begin(), views_.end(), [&](const ViewPlan& each) {
         return each.kind == ViewKind::kGiven && each.name == given.name;
@@ -117,6 +127,50 @@ void Plan::compile_functions() {
   }
   std::sort(kept_views_.begin(), kept_views_.end(),
             [](const KeptView& one, const KeptView& other) { return one.view < other.view; });
+}
+
+ValueMeaning Plan::meaning_of(const FunctionPlan& function, const ViewPlan& view) const {
+  ValueMeaning meaning;
+  if (function.spec.whole_batch) return meaning;  // numbers alone
+  meaning.kind = value_kind(view);
+  if (view.kind == ViewKind::kImage) {
+    meaning.layout = view.image.format.layout;
+    if (function.spec.values == ValueForm::kPil && view.image.format.dtype != DType::kU8) {
+      fail(ErrorKind::kUsage,
+           "function '{}' takes view '{}' as a picture of Pillow, which has numbers of u8, but the view's are of {}: "
+           "leave out normalize and the like, or use values 'numpy'",
+           function.spec.name, view.name, to_string(view.image.format.dtype));
+    }
+  }
+  if (view.kind == ViewKind::kBoxes) {
+    meaning.box_form = form_of(view.objects.boxes);
+    if (function.spec.values == ValueForm::kTorchvision) find_canvas(function, view, meaning);
+  }
+  return meaning;
+}
+
+void Plan::find_canvas(const FunctionPlan& function, const ViewPlan& boxes, ValueMeaning& meaning) const {
+  const std::string& name = function.spec.name;
+  if (boxes.objects.boxes.fractions) {
+    fail(ErrorKind::kUsage,
+         "function '{}' takes view '{}' as torchvision's BoundingBoxes, which count pixels, but the view's boxes are "
+         "fractions: leave out fractions, or use values 'torch'",
+         name, boxes.name);
+  }
+  const auto image = std::find(function.takes.begin(), function.takes.end(), boxes.like);
+  if (image != function.takes.end()) {
+    meaning.image = static_cast<std::size_t>(image - function.takes.begin());
+    return;
+  }
+  const ViewPlan& like = views_[boxes.like];
+  const std::optional<ImageSize> size = output_size(like);
+  if (!size || like.image.geometry.size_varies()) {
+    fail(ErrorKind::kUsage,
+         "function '{}' takes view '{}' as torchvision's BoundingBoxes, which know the size of their image, but images "
+         "of view '{}' differ in size: take that view too, or use values 'torch'",
+         name, boxes.name, like.name);
+  }
+  meaning.canvas = Plan::mask_shape_of(*size);
 }
 
 OutputSpec Plan::kept_of(const FunctionSpec& function, const ViewPlan& view) const {

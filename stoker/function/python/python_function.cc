@@ -11,6 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/units.h"
+#include "stoker/function/python/function_introduction.h"
 #include "stoker/function/python/python_home.h"
 
 namespace stoker {
@@ -28,35 +29,14 @@ constexpr std::size_t aligned(std::size_t bytes) {
 
 std::string extents_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape.extents(), ",")); }
 
-// What a process learns when it starts.
-Json introduction(const FunctionSpec& spec, const std::vector<std::string>& kinds, std::size_t payload) {
-  Json takes = Json::array(), gives = Json::array();
-  for (std::size_t i = 0; i < spec.takes.size(); ++i) {
-    takes.push_back({{"view", spec.takes[i].view}, {"parameter", spec.takes[i].parameter}, {"kind", kinds[i]}});
-  }
-  for (const GivenValue& given : spec.gives) {
-    gives.push_back({{"name", given.name},
-                     {"dtype", to_string(given.dtype)},
-                     {"shape", std::vector<std::int64_t>(given.shape.extents().begin(), given.shape.extents().end())},
-                     {"ragged", given.is_ragged}});
-  }
-  return {{"name", spec.name},
-          {"python", spec.python},
-          {"library", spec.library},
-          {"arguments", spec.arguments},
-          {"payload", payload},
-          {"path", python_home().path},
-          {"takes", std::move(takes)},
-          {"gives", std::move(gives)},
-          {"values", to_string(spec.values)},
-          {"random", to_string(spec.random)}};
-}
-
 }  // namespace
 
-PythonFunction::PythonFunction(FunctionSpec spec, const std::vector<ValueKind>& taken, std::stop_token stop)
-    : spec_(std::move(spec)), stop_(std::move(stop)), room_("stoker-function") {
-  for (const ValueKind kind : taken) taken_.push_back({kind});
+PythonFunction::PythonFunction(FunctionSpec spec, std::vector<ValueMeaning> taken, std::stop_token stop)
+    : spec_(std::move(spec)),
+      meanings_(std::move(taken)),
+      stop_(std::move(stop)),
+      taken_(meanings_.size()),
+      room_("stoker-function") {
   for (const GivenValue& given : spec_.gives) {
     given_begin_.push_back(given_end_);
     given_end_ += aligned(given.bytes());
@@ -81,14 +61,14 @@ void PythonFunction::drop_scratch() {
 
 // Kept for the next call even if the function cannot be loaded: it says why each time.
 void PythonFunction::start() {
-  std::vector<std::string> kinds;
-  for (const Taken& taken : taken_) kinds.emplace_back(to_string(taken.kind));
   // The values of the sample stay where they are, and the payload comes after them.
   const std::size_t begin = end_ + given_end_;
   room_.reserve(begin + spec_.payload.size());
   std::memcpy(room_.data() + begin, spec_.payload.data(), spec_.payload.size());
   process_ = std::make_unique<PythonProcess>(room_.descriptor());
-  Json first = introduction(spec_, kinds, spec_.payload.size());
+  Json first = introduction_of(spec_, meanings_);
+  first["path"] = python_home().path;
+  first["payload"] = spec_.payload.size();
   first["begin"] = begin;
   first["size"] = room_.size();
   const Json answer = Json::parse(ask(first.dump(), kStartTimeoutS), nullptr, false);

@@ -16,7 +16,7 @@ namespace stoker {
 
 class PythonFunction final : public SampleFunction {
  public:
-  PythonFunction(FunctionSpec spec, const std::vector<ValueKind>& taken, std::stop_token stop);
+  PythonFunction(FunctionSpec spec, std::vector<ValueMeaning> taken, std::stop_token stop);
 
   void begin() override { end_ = 0; }
   MutableBytes take(std::size_t taken, DType dtype, const Shape& shape) override;
@@ -26,7 +26,6 @@ class PythonFunction final : public SampleFunction {
 
  private:
   struct Taken {
-    ValueKind kind;
     DType dtype = DType::kU8;
     Shape shape{};
     std::size_t begin = 0;  // in the room
@@ -39,6 +38,7 @@ class PythonFunction final : public SampleFunction {
   void check_memory();
 
   const FunctionSpec spec_;
+  const std::vector<ValueMeaning> meanings_;
   const std::stop_token stop_;
   std::vector<Taken> taken_;
   std::vector<std::size_t> given_begin_;  // in the room, from where the values taken end

@@ -5,6 +5,7 @@ The process gets two descriptors: a channel, whose messages are JSON, and memory
 message describes the function; each further one is a sample. It knows nothing of Stoker's package, so that it starts quickly.
 """
 
+import contextlib
 import ctypes
 import importlib
 import inspect
@@ -130,8 +131,8 @@ def described(value):
 class Forms:
     """Turns arrays into what the function wants, and its results into arrays."""
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, values, takes):
+        self.values, self.takes = values, takes
         if values in ("torch", "torchvision"):
             import torch
 
@@ -146,49 +147,155 @@ class Forms:
 
             self.pillow = PIL.Image
 
-    def given_to(self, kinds, arrays):
-        pictures = [array.shape[:2] for kind, array in zip(kinds, arrays) if kind in ("image", "mask") and array.ndim >= 2]
-        return [self.one(kind, array, pictures[0] if pictures else None) for kind, array in zip(kinds, arrays)]
+    def given_to(self, arrays):
+        return [self.one(taken, array, arrays) for taken, array in zip(self.takes, arrays)]
 
-    def one(self, kind, array, size):
+    def one(self, taken, array, arrays):
+        kind, is_planar = taken["kind"], taken["layout"] == "nchw"
         if kind in ("text", "bytes"):
             return array.tobytes().decode() if kind == "text" else array.tobytes()
         if self.values == "numpy":
             return array
         if self.values == "pil":
-            is_picture = array.dtype == numpy.uint8 and (kind == "mask" or (kind == "image" and array.shape[-1] == 3))
-            return self.pillow.fromarray(array) if is_picture else array
+            if kind == "image":
+                return self.pillow.fromarray(numpy.ascontiguousarray(array.transpose(1, 2, 0)) if is_planar else array)
+            return self.pillow.fromarray(array) if kind == "mask" and array.dtype == numpy.uint8 else array
         tensor = self.torch.from_numpy(array)
         if self.values == "torch":
             return tensor
         if kind == "image":
-            return self.tv_tensors.Image(tensor.permute(2, 0, 1) if array.shape[-1] == 3 else tensor)
-        if kind == "mask":
+            return self.tv_tensors.Image(tensor if is_planar else tensor.permute(2, 0, 1))
+        if kind in ("mask", "masks"):
             return self.tv_tensors.Mask(tensor)
-        if kind == "boxes" and size is not None:
-            return self.tv_tensors.BoundingBoxes(tensor, format="XYXY", canvas_size=tuple(size))
+        if kind == "boxes":
+            return self.tv_tensors.BoundingBoxes(tensor, format=taken["form"].upper(), canvas_size=self.canvas(taken, arrays))
         return tensor
 
+    def canvas(self, boxes, arrays):
+        """Height and width of the image that the boxes belong to."""
+        if boxes["image"] is None:
+            return tuple(boxes["canvas"])
+        shape = arrays[boxes["image"]].shape
+        return shape[1:] if self.takes[boxes["image"]]["layout"] == "nchw" else shape[:2]
+
+    def in_place(self, taken, value):
+        """What takes the place of these boxes, in their form."""
+        if self.values != "torchvision" or taken["kind"] != "boxes" or not isinstance(value, self.tv_tensors.BoundingBoxes):
+            return value
+        form = value.format.name.lower()
+        if form == taken["form"] or form not in ("xyxy", "xywh", "cxcywh"):
+            return value
+        from torchvision import ops
+
+        return ops.box_convert(value.as_subclass(self.torch.Tensor), form, taken["form"])
+
+    def in_layout(self, taken, array, shape):
+        """What takes the place of this image, in its layout; as it is, if what is to be given has that shape alone."""
+        if self.values not in ("pil", "torchvision") or taken["kind"] != "image" or array.ndim != 3:
+            return array
+        is_planar = self.values == "torchvision"
+        if is_planar == (taken["layout"] == "nchw"):
+            return array
+        turned = array.transpose(1, 2, 0) if is_planar else array.transpose(2, 0, 1)
+        return array if list(array.shape) == shape != list(turned.shape) else turned
+
     @staticmethod
-    def array(value, dtype):
-        """A result as an array; of plain numbers and lists in this type, else in its own."""
+    def array(value, name):
+        """A result as an array; of plain numbers and lists in the type of this name if that is one of fractions."""
         if isinstance(value, numpy.ndarray):
             return value
         if hasattr(value, "detach"):  # a tensor of PyTorch
             value = value.detach().cpu()
-            if str(value.dtype) == "torch.bfloat16":
-                import torch
-
-                value = value.contiguous().view(torch.int16)
-                return value.numpy().view(numpy.uint16)
-            return value.numpy()
+            if str(value.dtype) != "torch.bfloat16":
+                return value.numpy()
+            value = value.float().numpy()  # which has all numbers of that type
+            return as_bf16(value) if name == "bf16" else value
         if isinstance(value, str):
             value = value.encode()
         if isinstance(value, (bytes, bytearray)):
             return numpy.frombuffer(value, numpy.uint8)
-        if isinstance(value, (list, tuple, bool, int, float)):
-            return numpy.asarray(value, dtype)
+        if is_plain(value) and name == "bf16":
+            return as_bf16(numpy.asarray(value, numpy.float32))
+        if is_plain(value) and not is_whole_type(name):
+            return numpy.asarray(value, DTYPES[name])
         return numpy.asarray(value)
+
+
+def is_plain(value):
+    """Numbers of Python's, or lists of them: they have no type to be kept."""
+    return isinstance(value, (list, tuple, bool, int, float))
+
+
+def is_whole_type(name):
+    return name != "bf16" and numpy.dtype(DTYPES[name]).kind in "iub"
+
+
+def as_bf16(array):
+    """The bits of the nearest numbers of that type, even ones where two are as near."""
+    bits = array.view(numpy.uint32).astype(numpy.uint64)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return numpy.where(numpy.isnan(array), 0x7FC0, rounded).astype(numpy.uint16)
+
+
+def is_whole(number):
+    try:
+        return bool(int(number) == number)
+    except Exception:  # of what is infinite or no number
+        return False
+
+
+def in_whole_type(array, value, dtype):
+    """An array that was made of this value, in a type of whole numbers; raises Mistake where the type lacks one of its numbers.
+    An array of fractions stays as it is."""
+    low, high = (0, 1) if dtype == numpy.bool_ else (numpy.iinfo(dtype).min, numpy.iinfo(dtype).max)
+    if array.dtype.kind in "iub":
+        numbers = (int(array.min()), int(array.max()))
+    elif is_plain(value) and array.dtype.kind in "fO":
+        array = numpy.asarray(value, object)  # floats do not have all whole numbers
+        numbers = array.flat
+    else:
+        return array
+    for number in numbers:
+        if not is_whole(number) or not low <= number <= high:
+            raise Mistake(f"{one_line(number)[:40] or type(number).__name__}, which {numpy.dtype(dtype).name} does not have")
+    return array.astype(dtype)
+
+
+class SeedsTorch:
+    """While a function runs that may be the first to import torch: seeds its generator as soon as it is there, and leaves the
+    others as they were before torch was loaded. So the function draws what it draws in a process that has torch already."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def __enter__(self):
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_):
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        others = [finder for finder in sys.meta_path if not isinstance(finder, SeedsTorch) and hasattr(finder, "find_spec")]
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def load_and_seed(module):
+            states = random.getstate(), numpy.random.get_state()
+            load(module)
+            random.setstate(states[0])
+            numpy.random.set_state(states[1])
+            seed_torch(module, self.seed)
+
+        spec.loader.exec_module = load_and_seed
+        return spec
+
+
+def seed_torch(torch, seed):
+    torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
 
 
 class Caller:
@@ -197,33 +304,32 @@ class Caller:
     def __init__(self, spec, payload=b""):
         self.function = load(spec, payload)
         self.takes, self.gives = spec["takes"], spec["gives"]
-        self.kinds = [taken["kind"] for taken in self.takes]
         self.parameters = [taken["parameter"] for taken in self.takes]
         # Results are found by the parameter of the value that they take the place of.
         by_view = {taken["view"]: taken["parameter"] for taken in self.takes if taken["parameter"]}
         self.results = [by_view.get(given["name"], given["name"]) for given in self.gives]
-        self.forms = Forms(spec["values"])
+        places = {taken["view"]: taken for taken in self.takes}
+        self.places = [places.get(given["name"]) for given in self.gives]
+        self.forms = Forms(spec["values"], self.takes)
         self.more = json.loads(spec["arguments"] or "{}") if spec["python"] else {}
         self.takes_seed = bool(spec["library"])
         self.takes_rng = takes_rng(self.function)
         self.seeds = spec["random"] == "seeded" and not (self.takes_rng or self.takes_seed)
         self.reseed = getattr(self.function, "set_random_seed", None)  # as albumentations' Compose has it
-        self.inside_ns, self.seeds_torch = 0, False
+        self.inside_ns = 0
 
     def seed(self, seed):
         """Whatever the function draws from is a function of this number."""
         random.seed(seed)
         numpy.random.seed(words_of(seed))
-        torch = sys.modules.get("torch")
-        self.seeds_torch = torch is not None
-        if torch:
-            torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+        if "torch" in sys.modules:
+            seed_torch(sys.modules["torch"], seed)
         if self.reseed:
             self.reseed(seed & 0xFFFFFFFF)
 
     def __call__(self, arrays, seed):
         """The results as arrays, in the order of what it gives. Raises Mistake."""
-        values = self.forms.given_to(self.kinds, arrays)
+        values = self.forms.given_to(arrays)
         more = dict(self.more)
         if self.takes_seed:
             more["seed"] = seed
@@ -233,16 +339,14 @@ class Caller:
             self.seed(seed)
         began = time.perf_counter_ns()
         try:
-            result = self.call(values, more)
-            if self.seeds and not self.seeds_torch and "torch" in sys.modules:  # which this call was the first to need
-                self.seed(seed)
+            with SeedsTorch(seed) if self.seeds and "torch" not in sys.modules else contextlib.nullcontext():
                 result = self.call(values, more)
         except Mistake:
             raise
         except Exception as error:
-            raise Mistake(f"raised {type(error).__name__}: {one_line(error)}{place_of(error)}") from error
+            raise Mistake(f"raised {described_error(error)}{place_of(error)}") from error
         self.inside_ns = time.perf_counter_ns() - began
-        return [self.checked(given, value) for given, value in zip(self.gives, self.in_order(result))]
+        return [self.checked(*each) for each in zip(self.gives, self.places, self.in_order(result))]
 
     def call(self, values, more):
         if self.parameters[0]:
@@ -262,28 +366,43 @@ class Caller:
             raise Mistake(f"gave {count}, but is to give {len(self.gives)}: {', '.join(given['name'] for given in self.gives)}")
         return result
 
-    def checked(self, given, value):
+    def checked(self, given, place, value):
+        """A result as an array as it is to be given, in the place of the value taken or of none."""
         dtype, shape = DTYPES[given["dtype"]], given["shape"]
         try:
-            array = self.forms.array(value, dtype)
+            array = self.forms.array(self.forms.in_place(place, value) if place else value, given["dtype"])
         except Exception as error:
             raise Mistake(f"gave '{given['name']}' as {type(value).__name__}, of which no array can be made: {one_line(error)}") from error
-        if given["ragged"]:
-            if array.size == 0:
-                return numpy.empty([0, *shape[1:]], dtype)
-            if array.dtype == dtype and list(array.shape[1:]) == shape[1:] and array.ndim == len(shape):
-                if len(array) > shape[0]:
-                    raise Mistake(f"gave {len(array)} rows of '{given['name']}', and there is room for {shape[0]}")
+        if given["ragged"] and array.size == 0:
+            return numpy.empty([0, *shape[1:]], dtype)
+        if place and not given["ragged"] and not is_plain(value):
+            array = self.forms.in_layout(place, array, shape)
+        if list(array.shape[1:]) == shape[1:] and array.ndim == len(shape) if given["ragged"] else list(array.shape) == shape:
+            if array.dtype != dtype and is_whole_type(given["dtype"]) and not isinstance(value, (str, bytes, bytearray)):
+                try:
+                    array = in_whole_type(array, value, dtype)
+                except Mistake as mistake:
+                    raise Mistake(f"gave '{given['name']}' with {mistake}") from None
+            if given["ragged"] and len(array) > shape[0]:
+                raise Mistake(f"gave {len(array)} rows of '{given['name']}', and there is room for {shape[0]}")
+            if array.dtype == dtype:
                 return array
-        elif array.dtype == dtype and list(array.shape) == shape:
-            return array
         wanted = f"{numpy.dtype(dtype).name} {['n', *shape[1:]] if given['ragged'] else shape}".replace("'", "")
         raise Mistake(f"gave '{given['name']}' as {described(array)}, but is to give {wanted}")
 
 
-def one_line(error):
-    text = " ".join(str(error).split())
+def one_line(told):
+    """What an error or a number says of itself; nothing where it fails at that, as a class of the user's may."""
+    try:
+        text = " ".join(str(told).split()).encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return ""
     return text if len(text) <= 500 else text[:500] + "..."
+
+
+def described_error(error):
+    text = one_line(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def place_of(error):
@@ -325,7 +444,7 @@ def serve(channel, memory):
     try:
         caller = Caller(spec, memory.of(spec["size"])[begin : begin + spec["payload"]])
     except BaseException as error:
-        return answer({"error": f"{type(error).__name__}: {one_line(error)}"})
+        return answer({"error": described_error(error)})
     answer({})
     while message := channel.recv(1 << 20):
         call = json.loads(message)
