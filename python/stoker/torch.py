@@ -401,6 +401,8 @@ def _as_tensor(output: stoker.Tensor | stoker.Ragged | stoker.Padded, form: _For
         return Ragged(torch.from_dlpack(output.values), torch.from_dlpack(output.offsets))
     if isinstance(output, stoker.Padded):
         return Padded(torch.from_dlpack(output.values), torch.from_dlpack(output.counts))
+    if form.channels_last and output.layout == "nchw":
+        raise ValueError("channels_last is for recipes that end with .layout('nhwc'), and this one's images are nchw")
     tensor = torch.from_dlpack(output)
     return tensor.permute(0, 3, 1, 2) if form.channels_last and output.layout == "nhwc" else tensor
 

@@ -153,6 +153,15 @@ def test_sources_say_the_same():
         out = with_boxes(image, source).apply(sample(objects, text))
         np.testing.assert_allclose(out["boxes"], want, rtol=1e-6)
         np.testing.assert_array_equal(out["labels"], [label])
+    outline = f"7 {20 / WIDTH} {50 / HEIGHT} {60 / WIDTH} {30 / HEIGHT} {40 / WIDTH} {80 / HEIGHT}"  # of a "-seg" set
+    old_ends = f"{outline}\r7 0.5 0.5 0 0".encode()  # the second is no box
+    np.testing.assert_allclose(with_boxes(image, "yolo").apply(sample(objects, old_ends))["boxes"], want, rtol=1e-6)
+    spaced = VOC.replace("<difficult>1<", "<difficult> 1\n<").replace(">dog<", "> dog <").replace(">60<", "> 60 <")
+    np.testing.assert_array_equal(with_boxes(image, "voc").apply(sample(objects, spaced.encode()))["boxes"], want)
+    for crowd in True, 1.0, "1":
+        assert len(with_boxes(image).apply(sample(objects, coco(objects, iscrowd=crowd)))["boxes"]) == 0
+    for number in "10", 10.0:
+        np.testing.assert_array_equal(with_boxes(image).apply(sample(objects, coco(objects, category_id=number)))["labels"], [10])
     kept = with_boxes(image, "voc", crowds="keep", names="person, dog").apply(sample(objects, VOC.encode()))
     np.testing.assert_array_equal(kept["labels"], [1, 0])
     np.testing.assert_array_equal(kept["boxes"][1], [0, 0, 9, 9])
@@ -177,6 +186,8 @@ def test_sources_say_the_same():
     ("voc", VOC.replace("dog", "cart").encode(), "of the class 'cart', which names has not"),
     ("voc", VOC.replace("<xmax>60</xmax>", "").encode(), "no bndbox of four numbers"),
     ("yolo", b"1 0.5 0.5 0.1", "not a class and four numbers"), ("yolo", b"dog 0.5 0.5 0.1 0.1", "not a class and four numbers"),
+    ("yolo", b"1 0.5 0.5 0.1 0.1 0.9", "nor a class and the corners"), ("yolo", b"1 nan 0.5 0.1 0.1", "not a class and four numbers"),
+    ("voc", VOC.replace("60", "inf").encode(), "no bndbox of four numbers"), ("coco", coco(objects_of(1), category_id=1.5), "no category_id"),
     ("coco", coco(objects_of(1, 5)), "it has 5 boxes, and there is room for 4"),
 ])
 def test_what_is_not_boxes_is_a_bad_sample(source, text, words):

@@ -79,6 +79,7 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.resize(None), "resize: size is None"),
     (lambda r: r.resize([None]), r"resize: size is \[None\], but must be a whole number or a list of whole numbers$"),
     (lambda r: r.resize({1: 2}), "resize: size is {1: 2}, but must be a whole number or a list"),
+    (lambda r: r.decode().resize(8).normalize("imagenet", std=9).apply(b""), "preset='imagenet' says what mean, std and scale are"),
     (lambda r: r.normalize(mean=[0, None, 1]), "normalize: mean is .*, but must be a number or a list of numbers$"),
     (lambda r: r.random_flip(p=[None]), "random_flip: p is .*, but must be a number$"),
     (lambda r: r.resize(8, filter=None), "resize: filter is None, but must be a text$"),

@@ -45,6 +45,10 @@ void apply_normalize(const OperatorCall& call, ColorChain& chain) {
   if (const std::string& name = call.text("preset"); name != "none") {
     const auto* preset =
         std::find_if(std::begin(kPresets), std::end(kPresets), [&](const auto& p) { return p.name == name; });
+    if (scale != 255 || mean != std::vector<double>{0} || std != std::vector<double>{1}) {
+      fail(ErrorKind::kUsage, "normalize: preset='{}' says what mean, std and scale are: leave these out, or preset",
+           name);
+    }
     scale = preset->scale;
     mean.assign(preset->mean.begin(), preset->mean.end());
     std.assign(preset->std.begin(), preset->std.end());

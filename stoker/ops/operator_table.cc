@@ -425,7 +425,7 @@ constexpr OperatorSpec kBeforePictures[] = {
 
 constexpr OperatorSpec kAfterPictures[] = {
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
-    {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
+    {"channel_order", "exchanges red and blue (bgr), or leaves them (rgb)", &apply_channel_order, kChannelOrderArgs},
     {"random_erasing", "erases boxes of random area and shape with a given probability", &make_random_erasing,
      kRandomErasingArgs,
      "p = 1, scale = [0.02, 0.05] | p = 1, scale = [0.1, 0.2] | p = 1, scale = [0.3, 0.33] | p = 1, mode = 'pixel'"},

@@ -1,11 +1,11 @@
 #include "stoker/plan/box_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <pugixml.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +24,17 @@ void read_coco(std::string_view text, std::vector<LabeledBox>& boxes, std::vecto
   }
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpace) + 1);
+}
+
+std::optional<double> finite_number(std::string_view text) {
+  const std::optional<double> number = parse_number<double>(trimmed(text));
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
 std::int64_t class_of(std::string_view name, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return found - names.begin();
@@ -39,13 +50,13 @@ void read_voc(Bytes text, const std::vector<std::string>& names, std::vector<Lab
   for (const pugi::xml_node& object : root.children("object")) {
     const pugi::xml_node place = object.child("bndbox");
     const auto side = [&](const char* name) {
-      const std::optional<double> number = parse_number<double>(place.child_value(name));
+      const std::optional<double> number = finite_number(place.child_value(name));
       if (!number) fail(ErrorKind::kBadSample, "an object in its XML has no bndbox of four numbers");
       return *number;
     };
-    const bool difficult = std::string_view(object.child_value("difficult")) == "1";
+    const bool difficult = trimmed(object.child_value("difficult")) == "1";
     boxes.push_back({side("xmin") - 1, side("ymin") - 1, side("xmax"), side("ymax"),
-                     class_of(object.child_value("name"), names), difficult});
+                     class_of(trimmed(object.child_value("name")), names), difficult});
   }
 }
 
@@ -57,24 +68,48 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
+/// The box around the corners of an outline, x and y in turn.
+LabeledBox box_around(std::span<const double> corners) {
+  LabeledBox box{corners[0], corners[1], corners[0], corners[1]};
+  for (std::size_t i = 0; i < corners.size(); i += 2) {
+    box.left = std::min(box.left, corners[i]);
+    box.right = std::max(box.right, corners[i]);
+    box.top = std::min(box.top, corners[i + 1]);
+    box.bottom = std::max(box.bottom, corners[i + 1]);
+  }
+  return box;
+}
+
 void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& boxes) {
+  constexpr std::size_t kNumbersOfBox = 4, kNumbersOfOutline = 6;  // at least
+  std::vector<double> numbers;
   while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
+    std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::string_view first = next_word(line);
     if (first.empty()) continue;
     const std::optional<std::int64_t> label = parse_number<std::int64_t>(first);
-    std::array<double, 4> fraction{};
     bool good = label.has_value();
-    for (double& value : fraction) {
-      const std::optional<double> number = parse_number<double>(next_word(line));
+    numbers.clear();
+    for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
+      const std::optional<double> number = finite_number(word);
       good &= number.has_value();
-      value = number.value_or(0);
+      numbers.push_back(number.value_or(0) * (numbers.size() % 2 == 0 ? image.width : image.height));
     }
-    if (!good) fail(ErrorKind::kBadSample, "a line of its boxes is not a class and four numbers");
-    const double width = fraction[2] * image.width, height = fraction[3] * image.height;
-    const double left = fraction[0] * image.width - width / 2, top = fraction[1] * image.height - height / 2;
-    boxes.push_back({left, top, left + width, top + height, *label});
+    const bool is_outline = numbers.size() >= kNumbersOfOutline && numbers.size() % 2 == 0;
+    if (!good || !(numbers.size() == kNumbersOfBox || is_outline)) {
+      fail(ErrorKind::kBadSample,
+           "a line of its boxes is not a class and four numbers, nor a class and the corners of an outline");
+    }
+    LabeledBox box;
+    if (is_outline) {
+      box = box_around(numbers);
+    } else {
+      const double left = numbers[0] - numbers[2] / 2, top = numbers[1] - numbers[3] / 2;
+      box = {left, top, left + numbers[2], top + numbers[3]};
+    }
+    box.label = *label;
+    boxes.push_back(box);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "stoker/plan/coco_objects.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -35,13 +36,25 @@ std::optional<CocoPlace> coco_place(std::string_view pointer, std::string_view l
   return CocoPlace{*object, slash == std::string_view::npos ? std::string_view() : pointer.substr(slash + 1)};
 }
 
+/// Also where a script wrote 2.0, "2" or true.
+std::optional<std::int64_t> whole_number(const CocoValue& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (value.is_string()) return parse_number<std::int64_t>(value.get_ref<const std::string&>());
+  if (!value.is_number_float()) return std::nullopt;
+  constexpr double kExactMost = 0x1p53;
+  const auto number = value.get<double>();
+  const bool is_whole = std::abs(number) <= kExactMost && number == std::trunc(number);
+  return is_whole ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+}
+
 void take(const CocoValue& value, std::string_view member, CocoObject& object) {
-  if (member == "category_id" && value.is_number_integer()) {
-    object.label = value.get<std::int64_t>();
-  } else if (member == "id" && value.is_number_integer()) {
-    object.id = value.get<std::int64_t>();
-  } else if (member == "iscrowd" && value.is_number_integer()) {
-    object.is_crowd = value.get<std::int64_t>() != 0;
+  if (member == "category_id") {
+    if (const auto label = whole_number(value)) object.label = label;
+  } else if (member == "id") {
+    if (const auto id = whole_number(value)) object.id = id;
+  } else if (member == "iscrowd") {
+    object.is_crowd = whole_number(value).value_or(0) != 0;
   } else if (member.starts_with("bbox/") && value.is_number()) {
     const std::optional<std::size_t> side = parse_number<std::size_t>(member.substr(5));
     if (side && *side < object.box.size()) object.box[*side] = value.get<double>();
