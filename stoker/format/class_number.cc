@@ -1,25 +1,37 @@
 #include "stoker/format/class_number.h"
 
+#include <algorithm>
+
 #include "stoker/base/log.h"
 #include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
 
-std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint64_t length) {
+std::optional<std::int64_t> parse_whole_number(std::string_view text, std::uint64_t length) {
   constexpr std::string_view kSpace = " \t\r\n";
   if (length > kClassNumberBytesMax) return std::nullopt;
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-  const std::optional<std::int64_t> label = parse_number<std::int64_t>(text);
-  return label && *label >= 0 ? label : std::nullopt;
+  if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
+    const std::string_view fraction = text.substr(point + 1);
+    if (fraction.empty() || fraction.find_first_not_of('0') != std::string_view::npos) return std::nullopt;
+    text = text.substr(0, point);
+  }
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  return parse_number<std::int64_t>(text);
+}
+
+std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint64_t length) {
+  const std::optional<std::int64_t> number = parse_whole_number(text, length);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length, std::string_view key) {
-  const std::optional<std::int64_t> label = parse_class_number(text, length);
-  if (!label && unread_++ == 0) first_ = key;
-  return label.value_or(-1);
+  const std::optional<std::int64_t> number = parse_whole_number(text, length);
+  if (!number && unread_++ == 0) first_ = key;
+  return std::max<std::int64_t>(number.value_or(-1), -1);
 }
 
 void ClassNumbers::warn(std::string_view shard) const {

@@ -18,6 +18,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using namespace std::string_view_literals;
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -75,6 +76,13 @@ TEST_F(ChosenFields, AreRefusedWithTheNamesThereAre) {
     EXPECT_THAT(error.message(), AllOf(HasSubstr("there is no field '"), HasSubstr("'jpg', 'cls', 'depth.png'")));
   }
   EXPECT_EQ(with_fields(data, {.label = "label"})->label(0), 3) << "the usual one";
+  const auto refusal_of = [&](const FieldChoice& choice) {
+    return error_of([&] { with_fields(data, choice); }).message();
+  };
+  // Formats with columns call them otherwise.
+  EXPECT_THAT(refusal_of({.image = "img"}), HasSubstr("if 'img' is the image without a choice"));
+  EXPECT_THAT(refusal_of({.label = "image/class/label"}), HasSubstr("' is the label without a choice"));
+  EXPECT_THAT(refusal_of({.label = "dep"}), Not(HasSubstr("choice")));
 }
 
 TEST_F(ChosenFields, GiveNumbersInEveryForm) {
@@ -82,6 +90,9 @@ TEST_F(ChosenFields, GiveNumbersInEveryForm) {
   EXPECT_THAT(classes_, IsEmpty());
   EXPECT_THAT(labels_of({std::string("\5\0\0\0"sv), std::string("\xff\xff\xff\xff"sv)}, ".i32"), ElementsAre(5, -1));
   EXPECT_THAT(labels_of({std::string("\2\0\0\0\1\0\0\0"sv)}, ".i64"), ElementsAre((std::int64_t{1} << 32) + 2));
+  EXPECT_THAT(labels_of({std::string("\xff\xff\xff\xff"sv)}, ".u32"), ElementsAre(4294967295));
+  EXPECT_THAT(labels_of({std::string("\5\0\0\0\0\0\0\0"sv)}, ".u64"), ElementsAre(5));
+  EXPECT_THAT(labels_of({"2.0", "+3", "-1.0"}), ElementsAre(2, 3, -1));
   EXPECT_THAT(labels_of({"\x80\x01", "\x07"}, ".varint"), ElementsAre(128, 7));
   EXPECT_THAT(labels_of({std::string("\0\0\x40\x40"sv)}, ".f32"), ElementsAre(3));
   EXPECT_THAT(labels_of({std::string("\0\0\0\0\0\0\x14\x40"sv)}, ".f64"), ElementsAre(5));
@@ -128,6 +139,7 @@ TEST_F(ChosenFields, NameTheSampleWhoseFieldIsNotALabel) {
   };
   EXPECT_THAT(refusal_of(std::string(FieldTexts::kBytesMax + 1, 'x'), ""), HasSubstr("has 1025 bytes"));
   EXPECT_THAT(refusal_of(std::string(8, '\1'), ".i32"), HasSubstr("not one whole number"));
+  EXPECT_THAT(refusal_of(std::string(8, '\xff'), ".u64"), HasSubstr("below 2^63"));
   EXPECT_THAT(refusal_of(std::string("\0\0\x20\x40"sv), ".f32"), HasSubstr("not one whole number"));
   EXPECT_THAT(refusal_of(std::string("\0\0\xc0\x7f"sv), ".f32"), HasSubstr("not one whole number")) << "NaN";
   EXPECT_THAT(refusal_of("\x07\x07", ".varint"), HasSubstr("not one whole number"));

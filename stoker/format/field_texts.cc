@@ -25,7 +25,9 @@ using LabelText = std::optional<std::string>;
 template <std::integral Integer>
 LabelText whole_text(Bytes bytes) {
   if (bytes.size() != sizeof(Integer)) return std::nullopt;
-  return fmt::to_string(load_little_endian<Integer>(bytes.data()));
+  const auto number = load_little_endian<Integer>(bytes.data());
+  if (!std::in_range<std::int64_t>(number)) return std::nullopt;
+  return fmt::to_string(number);
 }
 
 template <typename Float, std::integral Bits>
@@ -59,6 +61,8 @@ struct NumberForm {
 constexpr NumberForm kNumberForms[] = {{".varint", varint_text},
                                        {".i64", whole_text<std::int64_t>},
                                        {".i32", whole_text<std::int32_t>},
+                                       {".u64", whole_text<std::uint64_t>},
+                                       {".u32", whole_text<std::uint32_t>},
                                        {".f32", float_text<float, std::uint32_t>},
                                        {".f64", float_text<double, std::uint64_t>}};
 
@@ -119,8 +123,8 @@ void FieldTexts::read_queued() {
     if (requests[i].error) std::rethrow_exception(requests[i].error);
     const LabelText text = text_of_label(queued.field.name, queued.bytes);
     if (!text) {
-      fail(ErrorKind::kData, "{}: its field '{}' is not one whole number, so it is not a label", queued.place,
-           queued.field.name);
+      fail(ErrorKind::kData, "{}: its field '{}' is not one whole number below 2^63, so it is not a label",
+           queued.place, queued.field.name);
     }
     if (!text->empty()) texts_[queued.sample] = *text;
   }

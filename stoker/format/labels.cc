@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/dataset_views.h"
@@ -147,7 +146,9 @@ Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& cl
 
 Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, const std::vector<std::string>& classes,
                        const std::string& field) {
-  const auto is_negative = [](const std::string& text) { return parse_number<std::int64_t>(text).value_or(0) < 0; };
+  const auto is_negative = [](const std::string& text) {
+    return parse_whole_number(text, text.size()).value_or(0) < 0;
+  };
   std::vector<std::string_view> present;
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < texts.size(); ++i) {

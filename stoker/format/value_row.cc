@@ -111,7 +111,7 @@ std::string ValueRows::field_name(const RowValue& value, bool is_the_image) cons
   std::string name;
   assign_lower_case(name, value.name);
   std::replace(name.begin(), name.end(), '/', '.');
-  if (name.empty()) name = "value";
+  if (name.empty() || name.front() == '.') name.insert(0, "value");  // one without a name, or a part of it
   const bool is_named = value.is_image ? is_image_field_name(name) : value.ending.empty();
   if (!is_named && !names_its_kind(name, value.ending)) name.append(".").append(value.ending);
   return name;

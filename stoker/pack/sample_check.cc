@@ -80,12 +80,13 @@ void contradict(SampleField& field, std::vector<std::uint32_t>& chunk_crcs) {
     chunk_crcs[chunk] = ~chunk_crcs[chunk];
 }
 
-/// Where nothing else says which class, a `cls` does, or the sample is of no use.
+/// Where nothing else says which class, a `cls` does: its number, or one below 0 for none; else the sample is of no
+/// use.
 std::string check_class(const SampleRow& row, std::span<const Bytes> fields) {
   const SampleField* const field = row.field("cls");
   if (!field || row.label >= 0) return {};
   const std::string_view text = as_text(fields[static_cast<std::size_t>(field - row.fields.data())]);
-  if (parse_class_number(text, text.size())) return {};
+  if (parse_whole_number(text, text.size())) return {};
   return fmt::format("its field 'cls' is '{}', not a class number", text.substr(0, kClassNumberBytesMax / 2));
 }
 

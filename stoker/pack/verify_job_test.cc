@@ -185,7 +185,8 @@ TEST_F(Verify, LooksAtEveryImageOfASampleAndAtItsClass) {
   const std::string png(as_text(noisy_png(8, 8, 1)));
   const std::string tar = folder_.write("a.tar", tar_member("good.png", png) + tar_member("good.mask.png", png) +
                                                      tar_member("good.cls", "1") + tar_member("hurt.png", png) +
-                                                     tar_member("hurt.mask.png", "junk") + tar_member("odd.png", png) +
+                                                     tar_member("hurt.mask.png", "junk") + tar_member("none.png", png) +
+                                                     tar_member("none.cls", "-1") + tar_member("odd.png", png) +
                                                      tar_member("odd.cls", "cat") + tar_end());
   for (const bool indexed : {false, true}) {
     if (indexed) index_shards({tar}, {});

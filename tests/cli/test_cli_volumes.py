@@ -101,6 +101,18 @@ def test_of_stored_volumes_crops_are_read(stoker, tmp_path, cases):
     assert read() * 2 < read(all_of_it)
 
 
+def test_sound_arrays_are_not_bad_although_they_are_no_images(stoker, tmp_path, cases):
+    numpy.save(tmp_path / "one.npy", numpy.zeros((3, 2, 8, 8), "f4"))
+    numpy.savez(tmp_path / "two.npz", x=numpy.zeros((3, 2, 8, 8), "f4"), y=numpy.arange(3))
+    file = Hdf5()
+    file.add_numbers("x", numpy.zeros((3, 2, 8, 8), "i4"))
+    file.add_numbers("y", numpy.arange(3))
+    (tmp_path / "three.h5").write_bytes(file.file())
+    for data in (tmp_path / "one.npy", tmp_path / "two.npz", tmp_path / "three.h5", cases / "cases.tar", cases / "cases.csv"):
+        assert "Nothing is bad" in stoker.text("verify", data)
+        assert "Problems" not in stoker.text("info", data)
+
+
 def test_a_damaged_volume_is_passed_over(stoker, tmp_path, cases):
     data = bytearray((cases / "cases.tar").read_bytes())
     at = data.index(b"(1, 33, 70, 80)")  # of the fourth case's volume

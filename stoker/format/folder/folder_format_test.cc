@@ -126,7 +126,8 @@ TEST(FolderFormat, ReadsTheClassNumbersOfAFolderWithoutClasses) {
   EXPECT_EQ(flat.samples.label(1), -1);
   EXPECT_EQ(flat.samples.label(2), 12);
   EXPECT_TRUE(flat.classes.empty());
-  for (const std::string& wrong : {std::string("cat"), std::string(), std::string("-1"), std::string(100, ' ') + "1"}) {
+  for (const std::string& wrong :
+       {std::string("cat"), std::string(), std::string("1.5"), std::string(100, ' ') + "1"}) {
     folder.write("flat/b.cls", wrong);
     const LogCapture log;
     EXPECT_EQ(scan(folder.path("flat")).samples.label(1), -1);

@@ -54,6 +54,16 @@ bool may_have_images(const Hdf5Dataset& dataset) {
   return has_array_images(dataset) || (has_bytes && is_named(dataset.name, kImageDatasets));
 }
 
+bool may_be_label(const Hdf5Dataset& dataset) {
+  return is_named(dataset.name, kLabelDatasets) && dataset.type.is_integer() && dataset.row_elements() == 1;
+}
+
+/// Whether no element was written, and no sample needs one: so are the dimensions of netCDF-4, which are datasets of
+/// fill values.
+bool is_unwritten_and_not_needed(const Hdf5Dataset& dataset) {
+  return dataset.was_never_written() && !may_have_images(dataset) && !may_be_label(dataset);
+}
+
 /// A number of up to 8 bytes.
 std::int64_t integer_of(const Hdf5Type& type, Bytes bytes) {
   std::uint64_t value = 0;
@@ -158,6 +168,13 @@ void Hdf5Samples::choose_rows(std::vector<Hdf5Dataset> datasets) {
         std::find_if(all.begin(), all.end(), [&](const auto* one) { return one->rows() != all[0]->rows(); });
     return found == all.end() ? nullptr : *found;
   };
+  if (!std::all_of(datasets.begin(), datasets.end(), is_unwritten_and_not_needed)) {
+    std::erase_if(datasets, [&](const Hdf5Dataset& dataset) {
+      if (!is_unwritten_and_not_needed(dataset)) return false;
+      skip(dataset, "was never written");
+      return true;
+    });
+  }
   std::vector<const Hdf5Dataset*> all, images;
   for (const Hdf5Dataset& dataset : datasets) {
     all.push_back(&dataset);
@@ -201,8 +218,7 @@ void Hdf5Samples::add_column(Hdf5Dataset dataset) {
     fail(ErrorKind::kData, "'{}' is damaged: an element of '{}' has {}", source_.name(), dataset.name,
          byte_count(type.size));
   }
-  const bool is_label = is_named(dataset.name, kLabelDatasets) && type.is_integer() && dataset.row_elements() == 1;
-  const bool is_needed = has_bytes || has_array_images(dataset) || is_label;
+  const bool is_needed = has_bytes || has_array_images(dataset) || may_be_label(dataset);
   if (const std::optional<std::string> why = why_no_hdf5_rows(dataset)) {
     if (!is_needed) return skip(dataset, *why);
     fail(ErrorKind::kData, "'{}': dataset '{}' {}", source_.name(), dataset.name, *why);
@@ -264,14 +280,6 @@ void Hdf5Samples::name_columns() {
     if (column.is_label || names.insert(column.name).second) continue;
     fail(ErrorKind::kData, "'{}' has two datasets for the field '{}'", source_.name(), column.name);
   }
-  const bool has_image =
-      image || std::any_of(columns_.begin(), columns_.end(), [](const Column& any) { return any.has_bytes(); });
-  if (has_image || columns_.empty()) return;
-  const Hdf5Dataset& first = columns_.front().dataset;
-  notes_.problems.push_back(fmt::format(
-      "'{}' has no images: an image is height x width, or that x 1, 3 or 4 channels, of uint8, or the bytes of "
-      "an image file; rows of its '{}' are {} of {}",
-      source_.name(), first.name, array_of(first).row_shape(), first.type.element));
 }
 
 void Hdf5Samples::place_columns() {

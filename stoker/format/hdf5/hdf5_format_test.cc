@@ -219,7 +219,7 @@ TEST(Hdf5Format, KeepsOtherNumbersAsTheyAre) {
   const std::string file = hdf5_file({{.name = "Big", .type = ">i2", .shape = {2}, .content = "abcd"},
                                       {.name = "y", .type = ">i2", .shape = {2, 1, 1}, .content = "\0\1\xff\xff"s}});
   EXPECT_THAT(hdf5_listing(file), ElementsAre("x_1/00000000 1 big.npy=>i2():ab", "x_1/00000001 -1 big.npy=>i2():cd"));
-  EXPECT_THAT(hdf5_problems(file), ElementsAre(HasSubstr("has no images: an image is height x width")));
+  EXPECT_THAT(hdf5_problems(file), ElementsAre()) << "samples of arrays need no images";
 }
 
 TEST(Hdf5Format, TakesTheUsualOneOfSeveralImages) {
@@ -238,6 +238,33 @@ TEST(Hdf5Format, SkipsWhatIsNotOfSamplesAndSaysSo) {
               ElementsAre(HasSubstr("skips the dataset 'boxes', which has compound values"),
                           HasSubstr("skips the dataset 'depth', which is stored in chunks of 3 x 1"),
                           HasSubstr("skips the dataset 'list_classes', which has 2 rows, and the others 3")));
+}
+
+// As netCDF-4 describes the axes of its variables.
+TEST(Hdf5Format, SkipsWhatWasNeverWrittenUnlessSamplesNeedIt) {
+  const auto dimension = [](const std::string& name, std::uint64_t length) {
+    return Hdf5TestDataset{
+        .name = name, .type = ">f4", .shape = {length}, .content = std::string(4 * length, 'x'), .unwritten = {0}};
+  };
+  Hdf5TestDataset unbounded = dimension("n", 2);
+  unbounded.shape_max = {kHdf5Nowhere};
+  unbounded.chunk = {1};
+  unbounded.unwritten = {0, 1};
+  const std::vector<Hdf5TestDataset> dimensions = {unbounded, dimension("m", 2), dimension("y", 5)};
+  for (const Hdf5TestDataset& written :
+       {images_of(2), Hdf5TestDataset{.name = "volume", .type = "<f4", .shape = {2, 1}, .content = "abcdefgh"}}) {
+    std::vector<Hdf5TestDataset> all = dimensions;
+    all.push_back(written);
+    const std::string file = hdf5_file(all);
+    EXPECT_EQ(hdf5_listing(file), hdf5_listing(hdf5_file({written})));
+    EXPECT_THAT(hdf5_problems(file), ElementsAre(HasSubstr("skips the dataset 'm', which was never written"),
+                                                 HasSubstr("'n', which was never"), HasSubstr("'y', which was never")));
+  }
+  Hdf5TestDataset labels = labels_of({1, 2}), images = images_of(2);
+  labels.unwritten = images.unwritten = {0};
+  EXPECT_THAT(hdf5_refusal(hdf5_file({images_of(2), labels})), HasSubstr("dataset 'labels' was never written"));
+  EXPECT_THAT(hdf5_refusal(hdf5_file({images, labels_of({1, 2})})), HasSubstr("dataset 'images' was never written"));
+  EXPECT_THAT(hdf5_refusal(hdf5_file({dimension("m", 2)})), HasSubstr("dataset 'm' was never written"));
 }
 
 TEST(Hdf5Format, RefusesWhatItCannotReadByName) {

@@ -79,6 +79,8 @@ struct Hdf5Dataset {
   std::vector<Hdf5Filter> filters{};
 
   std::uint64_t rows() const { return shape.front(); }
+  /// Whether it has elements, and none lies anywhere.
+  bool was_never_written() const { return layout.unsupported.empty() && layout.address == kHdf5Nowhere && rows() > 0; }
   /// Elements of a step along the first axis; 0 if they are more than can be.
   std::uint64_t row_elements() const;
 };

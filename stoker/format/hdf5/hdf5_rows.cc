@@ -133,7 +133,7 @@ std::vector<Hdf5Piece> hdf5_pieces(Hdf5File& file, const Hdf5Dataset& dataset) {
   if (row_bytes == 0) fail(ErrorKind::kData, "'{}' is damaged: a row of '{}' has no size", file.name(), dataset.name);
   if (dataset.layout.is_chunked) return pieces_in_chunks(file, dataset, row_bytes);
   const Hdf5Layout& layout = dataset.layout;
-  if (layout.address == kHdf5Nowhere) {
+  if (dataset.was_never_written()) {
     fail(ErrorKind::kData, "'{}': dataset '{}' was never written", file.name(), dataset.name);
   }
   if (rows > layout.bytes / row_bytes) {

@@ -272,10 +272,14 @@ class Hdf5Builder {
   std::string layout_message(const Hdf5TestDataset& dataset, const std::string& content) {
     Hdf5TestBytes bytes;
     if (dataset.is_compact) return bytes.u(3, 1).u(0, 1).u(content.size(), 2).text(content).bytes;
-    if (dataset.chunk.empty()) return bytes.u(3, 1).u(1, 1).u(add(content)).u(content.size()).bytes;
+    if (dataset.chunk.empty()) {
+      const std::uint64_t at = dataset.unwritten.empty() ? add(content) : kHdf5Nowhere;
+      return bytes.u(3, 1).u(1, 1).u(at).u(content.size()).bytes;
+    }
     std::size_t chunk_bytes = size_of(dataset.type);
     for (const std::uint64_t axis : dataset.chunk) chunk_bytes *= axis;
     const std::vector<Hdf5Chunk> chunks = add_chunks(dataset, content, chunk_bytes);
+    const bool is_any_written = dataset.unwritten.size() < chunks.size();
     const bool is_filtered = !dataset.filters.empty(), is_tree = dataset.index == Hdf5ChunkIndex::kTree;
     const Hdf5TestIndex index{.chunks = chunks,
                               .index = dataset.index,
@@ -288,7 +292,7 @@ class Hdf5Builder {
     const bool is_single = dataset.index == Hdf5ChunkIndex::kSingle && is_filtered;
     is_tree ? bytes.u(3, 1).u(2, 1) : bytes.u(4, 1).u(2, 1).u(is_single ? 2 : 0, 1);
     bytes.u(dataset.chunk.size() + 1, 1);
-    if (is_tree) bytes.text(made.bytes);
+    if (is_tree) is_any_written ? bytes.text(made.bytes) : bytes.u(kHdf5Nowhere);
     if (!is_tree) bytes.u(4, 1);
     for (const std::uint64_t axis : dataset.chunk) bytes.u(axis, 4);
     bytes.u(size_of(dataset.type), 4);

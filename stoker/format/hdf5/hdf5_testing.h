@@ -25,7 +25,7 @@ struct Hdf5TestDataset {
   /// Numbers of filters, in order. The chunks of `unfiltered` did not go through the one of that place in the list.
   std::vector<std::uint16_t> filters{};
   std::vector<std::size_t> unfiltered{};
-  std::vector<std::size_t> unwritten{};  // chunks
+  std::vector<std::size_t> unwritten{};  // chunks; any number: the elements, if they lie together
   bool is_compact = false;               // in the header
 };
 

@@ -21,7 +21,7 @@ std::unique_ptr<ShardScan> ListFormat::scan(Source& shard, const std::stop_token
   auto& source = dynamic_cast<ListSource&>(shard);
   ListText text(shard);
   text.skip_space();
-  const bool is_json = text.peek() == '{';
+  const bool is_json = text.peek() == '{' || text.peek() == '[';
   return std::make_unique<ListSamples>(source, is_json ? json_rows(shard, stop) : table_rows(shard), stop);
 }
 

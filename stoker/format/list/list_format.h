@@ -1,5 +1,6 @@
-// Lists that point to image files: tables (CSV, TSV), lines of JSON, and COCO's annotations. docs/formats.md says what
-// becomes of which column. A text file of paths without a heading is not one: it stands for what its lines name.
+// Lists that point to image files: tables (CSV, TSV), lines or a list of JSON objects, and COCO's annotations.
+// docs/formats.md says what becomes of which column. A text file of paths without a heading is not one: it stands for
+// what its lines name.
 #pragma once
 
 #include <memory>

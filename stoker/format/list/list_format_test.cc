@@ -64,6 +64,8 @@ TEST_F(ListFormatTest, ReadsTables) {
               ElementsAre("a 1 jpg=<a.jpg>", "n01/b 0 jpg=<n01/b.jpg>"));
   EXPECT_THAT(listing("train", "\xef\xbb\xbf\"Image\";\"id\"\na.jpg;7\n"), ElementsAre("a -1 jpg=<a.jpg> id=7"));
   EXPECT_THAT(listing("one.csv", "path\na.jpg\n"), ElementsAre("a -1 jpg=<a.jpg>"));
+  EXPECT_THAT(listing("one.txt", "path\na.jpg\nn01/b.jpg\n"),
+              ElementsAre("a -1 jpg=<a.jpg>", "n01/b -1 jpg=<n01/b.jpg>"));
 }
 
 TEST_F(ListFormatTest, RestoresQuotedCells) {
@@ -107,6 +109,54 @@ TEST_F(ListFormatTest, NumbersClassesInByteOrder) {
   EXPECT_EQ(numbers->label(1), -1);
   // One that is not a number makes names of all.
   EXPECT_THAT(open("mixed.csv", "path,label\na.jpg,10\nn01/b.jpg,9a\n")->classes(), ElementsAre("10", "9a"));
+}
+
+// As pandas writes them where one is missing.
+TEST_F(ListFormatTest, TakesWholeNumbersHoweverTheyAreWritten) {
+  const auto labels = [&](const std::string& name, const std::string& text) {
+    const auto data = open(name, text);
+    EXPECT_THAT(data->classes(), IsEmpty()) << text;
+    return std::vector{data->label(0), data->label(1), data->label(2)};
+  };
+  EXPECT_THAT(labels("a.csv", "path,label\na.jpg,10.0\nn01/b.jpg,2.0\nn01/c.1.png,\n"), ElementsAre(10, 2, -1));
+  EXPECT_THAT(labels("a.csv", "path,label\na.jpg,+3\nn01/b.jpg,007\nn01/c.1.png,-1.0\n"), ElementsAre(3, 7, -1));
+  EXPECT_THAT(labels("a.csv", "path,label\na.jpg,+3\nn01/b.jpg,2\nn01/c.1.png,-7\n"), ElementsAre(3, 2, -1));
+  EXPECT_THAT(labels("a.jsonl",
+                     "{\"path\": \"a.jpg\", \"label\": 10.0}\n{\"path\": \"n01/b.jpg\", \"label\": \"2.0\"}\n"
+                     "{\"path\": \"n01/c.1.png\", \"label\": null}\n"),
+              ElementsAre(10, 2, -1));
+  EXPECT_THAT(labels("a.jsonl",
+                     "{\"path\": \"a.jpg\", \"label\": \"+3\"}\n{\"path\": \"n01/b.jpg\", \"label\": 1e2}\n"
+                     "{\"path\": \"n01/c.1.png\", \"label\": -1.0}\n"),
+              ElementsAre(3, 100, -1));
+  EXPECT_THAT(open("a.csv", "path,label\na.jpg,2.0\nn01/b.jpg,2.5\n")->classes(), ElementsAre("2.0", "2.5"));
+  for (const char* text : {"+", ".0", "2.", "+-3", "2.0.0", "2,0"}) {
+    EXPECT_THAT(open("a.tsv", fmt::format("path\tlabel\na.jpg\t{}\n", text))->classes(), ElementsAre(text));
+  }
+  const LogCapture log;
+  EXPECT_THAT(labels("a.jsonl",
+                     "{\"path\": \"a.jpg\", \"label\": 2}\n{\"path\": \"n01/b.jpg\", \"label\": 2.5}\n"
+                     "{\"path\": \"n01/c.1.png\", \"label\": 1e300}\n"),
+              ElementsAre(2, -1, -1));
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("2 fractional labels"), HasSubstr("'n01/b.jpg'"))));
+}
+
+TEST_F(ListFormatTest, ReadsAJsonListOfObjects) {
+  const std::string first = R"({"file_name": "a.jpg",
+ "label": 3, "boxes": [[1, 2], {"path": "x"}]})";
+  const std::string second = R"({"label": 5, "file_name": "n01/b.jpg"})";
+  for (const char* name : {"train.json", "train"}) {
+    EXPECT_THAT(listing(name, " [\n" + first + " ,\n  " + second + "\n]\n"),
+                ElementsAre("a 3 jpg=<a.jpg> json=" + first, "n01/b 5 jpg=<n01/b.jpg> json=" + second));
+    EXPECT_THAT(listing(name, "[" + second + "]"), ElementsAre("n01/b 5 jpg=<n01/b.jpg> json=" + second));
+  }
+  EXPECT_THAT(refusal("x.json", "[" + second + "\n" + second + "]"), AllOf(HasSubstr("line 2"), HasSubstr("a comma")));
+  EXPECT_THAT(refusal("x.json", "[" + second + ",\n]"), HasSubstr("not a JSON object"));
+  EXPECT_THAT(refusal("x.json", "[" + second + ",\n3]"), AllOf(HasSubstr("line 2"), HasSubstr("not a JSON object")));
+  EXPECT_THAT(refusal("x.json", "[" + second + "] 3"), HasSubstr("something follows the list"));
+  EXPECT_THAT(refusal("x.json", R"([{"id": 3}])"), HasSubstr("none of the keys that name a file"));
+  const std::string whole = "[" + second + ", " + second + "]";
+  for (std::size_t length = 5; length < whole.size(); ++length) refusal("x.json", whole.substr(0, length));
 }
 
 TEST_F(ListFormatTest, ReadsLinesOfJson) {
@@ -179,7 +229,7 @@ TEST_F(ListFormatTest, NamesTheLineThatIsDamaged) {
   EXPECT_THAT(refusal("x.csv", "name,label\na.jpg,1\n"), HasSubstr("no column of paths: its heading is 'name,label'"));
   EXPECT_THAT(refusal("x.jsonl", "{\"path\": \"a.jpg\"}\n{\"path\": \n"), HasSubstr("line 2: it is not a JSON object"));
   EXPECT_THAT(refusal("x.jsonl", "{\"path\": \"a.jpg\"}\n{\"pth\": 1}\n"), HasSubstr("line 2: its object has none"));
-  EXPECT_THAT(refusal("x.json", "{\"shards\": []}"), HasSubstr("neither lines with an object"));
+  EXPECT_THAT(refusal("x.json", "{\"shards\": []}"), HasSubstr("neither lines nor a list with an object"));
   EXPECT_THAT(refusal("x.json", R"({"images": [{"id": 1}]})"), HasSubstr("no number 'id' or no text 'file_name'"));
   EXPECT_THAT(refusal("x.json", R"({"images": [{"id": 1, "file_name": "a.jpg"}, {"id": 1, "file_name": "a.jpg"}]})"),
               HasSubstr("two images with the id 1"));
@@ -221,6 +271,13 @@ TEST_F(ListFormatTest, IsNotATextFileOfPaths) {
   EXPECT_EQ(kind("a.tar\nb.tar\n"), ListKind::kNone);
   EXPECT_EQ(kind("image\nb.tar\n"), ListKind::kNone) << "may be a folder's name";
   EXPECT_EQ(kind("image\nb.jpg\n", "list.csv"), ListKind::kTable);
+  EXPECT_EQ(kind("path\na.jpg\n"), ListKind::kTable);
+  EXPECT_EQ(kind("\xef\xbb\xbfPath\r\nn01/A.PNG\r\n"), ListKind::kTable);
+  EXPECT_EQ(kind("path\n"), ListKind::kNone);
+  EXPECT_EQ(kind("name\na.jpg\n"), ListKind::kNone);
+  EXPECT_EQ(kind("[{\"path\": 1"), ListKind::kJson);
+  EXPECT_EQ(kind("[\n {\n\"path\": 1"), ListKind::kJson);
+  EXPECT_EQ(kind("[0-9].tar\n"), ListKind::kNone);
   EXPECT_EQ(kind("{00..10}.tar\n"), ListKind::kNone);
   EXPECT_EQ(kind("{a,b}/path,label.tar\n"), ListKind::kNone);
   EXPECT_EQ(kind("{\n \"images\""), ListKind::kJson);

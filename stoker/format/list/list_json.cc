@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -8,11 +11,15 @@
 namespace stoker {
 namespace {
 
-/// A number or a text, as text; nothing for other values.
+/// A whole number ("2" for 2.0, too) or a text, as text; nothing for other values.
 std::optional<std::string> scalar_text(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return value.dump();
-  return std::nullopt;
+  if (!value.is_number_float()) return std::nullopt;
+  constexpr auto kWholeMax = static_cast<double>(std::uint64_t{1} << 53);
+  const auto number = value.get<double>();
+  if (!(std::abs(number) <= kWholeMax) || std::trunc(number) != number) return std::nullopt;
+  return fmt::to_string(static_cast<std::int64_t>(number));
 }
 
 /// Of the keys in `wanted`, which earlier ones precede, those that an object has.
@@ -22,21 +29,27 @@ class KeysOfObject {
 
   void see(std::string_view pointer, const nlohmann::json& value) {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      if (pointer.substr(1) == wanted_[i]) found_[i] = scalar_text(value);
+      if (pointer.substr(1) != wanted_[i]) continue;
+      found_[i] = scalar_text(value);
+      has_fraction_ = has_fraction_ || (value.is_number_float() && !found_[i]);
     }
   }
   std::optional<std::string> first() const {
     const auto found = std::find_if(found_.begin(), found_.end(), [](const auto& value) { return value.has_value(); });
     return found == found_.end() ? std::nullopt : *found;
   }
+  /// Whether one was a number that is not whole.
+  bool has_fraction() const { return has_fraction_; }
 
  private:
   const std::vector<std::string_view>& wanted_;
   std::vector<std::optional<std::string>> found_;
+  bool has_fraction_ = false;
 };
 
 struct PathAndLabel {
   std::optional<std::string> path, label;
+  bool has_fractional_label = false;
 };
 
 /// Nothing if the text is not an object.
@@ -52,7 +65,20 @@ std::optional<PathAndLabel> read_object(std::string_view text) {
     }
   });
   if (!is_json || !is_object) return std::nullopt;
-  return PathAndLabel{paths.first(), labels.first()};
+  PathAndLabel found{paths.first(), labels.first()};
+  found.has_fractional_label = !found.label && labels.has_fraction();
+  return found;
+}
+
+/// The row that the object of this text is; it lies in the list at `offset`.
+void take_object(std::string_view object, std::uint64_t offset, const ListText& text, ListRow& row) {
+  std::optional<PathAndLabel> found = read_object(object);
+  if (!found) text.fail_here("it is not a JSON object");
+  if (!found->path) text.fail_here("its object has none of the keys that name a file");
+  row.path = std::move(*found->path);
+  row.label = std::move(found->label);
+  row.has_fractional_label = found->has_fractional_label;
+  row.values = {{"json", offset, object.size()}};
 }
 
 class JsonLineRows final : public ListRows {
@@ -70,17 +96,54 @@ class JsonLineRows final : public ListRows {
     while (text_.peek() != '\n' && text_.peek() != ListText::kEnd) text_.skip();
     std::string_view line = text_.held();
     if (line.ends_with('\r')) line.remove_suffix(1);
-    std::optional<PathAndLabel> object = read_object(line);
-    if (!object) text_.fail_here("it is not a JSON object");
-    if (!object->path) text_.fail_here("its object has none of the keys that name a file");
-    row.path = std::move(*object->path);
-    row.label = std::move(object->label);
-    row.values = {{"json", offset, line.size()}};
+    take_object(line, offset, text_, row);
     return true;
   }
 
  private:
   ListText text_;
+};
+
+class JsonArrayRows final : public ListRows {
+ public:
+  explicit JsonArrayRows(Source& list) : text_(list) { rewind(); }
+
+  void rewind() override {
+    text_.rewind();
+    text_.skip_space();
+    text_.skip();  // the bracket
+    is_first_ = true;
+    has_ended_ = false;
+  }
+
+  bool next(ListRow& row) override {
+    if (has_ended_) return false;
+    text_.skip_space();
+    if (text_.peek() == ']') return end();
+    if (!std::exchange(is_first_, false)) {
+      if (text_.peek() != ',') text_.fail_here("a comma or the end of its list is missing");
+      text_.skip();
+      text_.skip_space();
+    }
+    text_.hold();
+    row.line = text_.line();
+    const std::uint64_t offset = text_.offset();
+    text_.skip_json();
+    take_object(text_.held(), offset, text_, row);
+    return true;
+  }
+
+ private:
+  bool end() {
+    has_ended_ = true;
+    text_.skip();
+    text_.skip_space();
+    if (text_.peek() != ListText::kEnd) text_.fail_here("something follows the list");
+    return false;
+  }
+
+  ListText text_;
+  bool is_first_ = true, has_ended_ = false;
 };
 
 /// Whether the first line is an object that names a file.
@@ -94,15 +157,25 @@ bool has_json_lines(Source& list) {
   return object && object->path;
 }
 
+bool is_json_array(Source& list) {
+  ListText text(list);
+  text.skip_space();
+  return text.peek() == '[';
+}
+
 }  // namespace
 
 std::unique_ptr<ListRows> json_line_rows(Source& list) { return std::make_unique<JsonLineRows>(list); }
 
+std::unique_ptr<ListRows> json_array_rows(Source& list) { return std::make_unique<JsonArrayRows>(list); }
+
 std::unique_ptr<ListRows> json_rows(Source& list, const std::stop_token& stop) {
+  if (is_json_array(list)) return json_array_rows(list);
   if (has_json_lines(list)) return json_line_rows(list);
   if (auto rows = coco_rows(list, stop)) return rows;
   fail(ErrorKind::kData,
-       "'{}' is JSON, and not a list that Stoker reads: neither lines with an object that names a file each, nor a "
+       "'{}' is JSON, and not a list that Stoker reads: neither lines nor a list with an object that names a file "
+       "each, nor a "
        "document with the list 'images', as COCO's",
        list.name());
 }

@@ -1,5 +1,5 @@
-// The rows of a list: what it says of one file each. A list is a table with a heading, lines of JSON, or a document as
-// COCO's.
+// The rows of a list: what it says of one file each. A list is a table with a heading, lines of JSON, a JSON list of
+// objects, or a document as COCO's.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct ListRow {
   std::uint64_t line = 0;
   std::string path;
   std::optional<std::string> label{};
+  bool has_fractional_label = false;  // in the place of one: a number of JSON that is not whole
   std::vector<ListValue> values{};
   std::vector<ListFile> files{};
 };
@@ -62,9 +63,11 @@ inline constexpr std::string_view kFileColumn = "file:";
 std::unique_ptr<ListRows> table_rows(Source& list);
 /// Lines with an object each.
 std::unique_ptr<ListRows> json_line_rows(Source& list);
+/// A list of objects.
+std::unique_ptr<ListRows> json_array_rows(Source& list);
 /// Null if the list is not COCO's. Reads all of it.
 std::unique_ptr<ListRows> coco_rows(Source& list, const std::stop_token& stop);
-/// json_line_rows() or coco_rows(). Throws kData for other JSON.
+/// json_line_rows(), json_array_rows() or coco_rows(). Throws kData for other JSON.
 std::unique_ptr<ListRows> json_rows(Source& list, const std::stop_token& stop);
 
 /// The columns or keys that may hold a file's path, or its label, in the order in which they are looked for.

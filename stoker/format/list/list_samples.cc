@@ -20,8 +20,10 @@ std::string normal(const std::string& path) { return std::filesystem::path(path)
 
 bool leaves_folder(std::string_view path) { return path.starts_with('/') || path.starts_with("../") || path == ".."; }
 
-/// Whether a row says what its label is; -1 is written for those that do not.
-bool is_known(const std::optional<std::string>& label) { return label && !label->empty() && label != "-1"; }
+/// Whether a row says what its label is; for those that do not a number below 0 is written, or nothing.
+bool is_known(const std::optional<std::string>& label) {
+  return label && !label->empty() && parse_whole_number(*label, label->size()).value_or(0) >= 0;
+}
 
 std::string_view without_start(std::string_view path) {
   while (path.starts_with('/') || path.starts_with("../")) path.remove_prefix(path.find('/') + 1);
@@ -71,6 +73,7 @@ void ListSamples::look_at_all_rows() {
       look_anywhere_for(file.path);
     }
     labels_.see(row_.label);
+    if (row_.has_fractional_label) passed_over_.add("fractional label", row_.path);
   }
   labels_.finish();
   rows_->rewind();

@@ -114,6 +114,20 @@ std::optional<char> separator_of(std::string_view heading) {
   return std::nullopt;
 }
 
+/// Empty where the first line has no end.
+std::string_view second_line_of(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  return end == std::string_view::npos ? "" : first_line_of(text.substr(end + 1));
+}
+
+/// Then it stands for no shard, and what is above it is a heading.
+bool names_a_picture(std::string_view line) {
+  std::string extension;
+  assign_lower_case(extension, trimmed_cell(line));
+  extension.erase(0, extension.rfind('.') + 1);
+  return is_image_field_name(extension);
+}
+
 bool is_table_name(std::string_view name) { return name.ends_with(".csv") || name.ends_with(".tsv"); }
 
 std::string without_separators(std::string_view name) {
@@ -212,8 +226,9 @@ ListKind kind_of_list(Bytes head, std::string_view name) {
   constexpr std::string_view kSpace = " \t\r\n", kMark = "\xef\xbb\xbf";
   std::string_view text = as_text(head);
   if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
-  // An object, and not a pattern such as "{00..10}.tar".
-  const std::size_t brace = text.find_first_not_of(kSpace);
+  // An object, or a list of such, and not a pattern such as "{00..10}.tar".
+  std::size_t brace = text.find_first_not_of(kSpace);
+  if (brace != std::string_view::npos && text[brace] == '[') brace = text.find_first_not_of(kSpace, brace + 1);
   if (brace != std::string_view::npos && text[brace] == '{') {
     const std::size_t after = text.find_first_not_of(kSpace, brace + 1);
     if (after != std::string_view::npos && text[after] == '"') return ListKind::kJson;
@@ -225,7 +240,8 @@ ListKind kind_of_list(Bytes head, std::string_view name) {
   if (separator_of(heading)) return ListKind::kTable;
   const bool has_columns = heading.find_first_of(kSeparators) != std::string_view::npos;
   const bool is_path = find_column(names_of(heading, kSeparators.front()), kPathColumns).has_value();
-  return is_table_name(name) && (has_columns || is_path) ? ListKind::kTable : ListKind::kNone;
+  if (is_table_name(name)) return has_columns || is_path ? ListKind::kTable : ListKind::kNone;
+  return is_path && names_a_picture(second_line_of(text)) ? ListKind::kTable : ListKind::kNone;
 }
 
 std::unique_ptr<ListRows> table_rows(Source& list) { return std::make_unique<TableRows>(list); }

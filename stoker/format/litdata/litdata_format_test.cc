@@ -146,6 +146,14 @@ TEST(LitDataFormat, LocatesTheElementsOfArrays) {
   EXPECT_THAT(refusal_of_one({"a", "numpy"}, litdata_u32s({10, 2, 0x80000000, 0x40000000})), HasSubstr("its shape"));
 }
 
+// As of data sets that are one array, or one list of images, in each sample.
+TEST(LitDataFormat, NamesThePartsOfAValueWithoutAName) {
+  EXPECT_EQ(one_sample({{"", "numpy"}}, {litdata_u32s({9, 1, 2}) + "floatval"}),
+            "chunk-0-7/00000000 -1 value.f32=floatval value.shape.u32=" + litdata_u32s({2}));
+  EXPECT_EQ(one_sample({{"", "jpeg_array"}}, {litdata_u32s({2, 1, 2}) + "abb"}),
+            "chunk-0-7/00000000 -1 value.0.jpg=a value.1.jpg=bb");
+}
+
 TEST(LitDataFormat, ReadsTensorsOfEitherByteOrder) {
   const std::string little = litdata_u32s({15, 2, 1, 2}),
                     big = litdata_u32s({0x0f000000, 0x02000000, 0x01000000, 0x02000000});

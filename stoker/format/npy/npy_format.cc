@@ -81,7 +81,7 @@ class NpyScan final : public ShardScan {
   }
 
   ShardNotes take_notes() override {
-    ShardNotes notes{.problems = std::move(problems_)};
+    ShardNotes notes;
     notes.blocks = places_.take();
     return notes;
   }
@@ -201,11 +201,6 @@ class NpyScan final : public ShardScan {
       one.row_bytes = rows.row_bytes();
       one.place = places_.add(std::move(rows));
     }
-    if (has_image || arrays_.empty()) return;
-    problems_.push_back(
-        fmt::format("'{}' has no images: an image is height x width, or that x 1, 3 or 4 channels, of "
-                    "uint8; its rows are {} of {}",
-                    source_.name(), arrays_.front().array.row_shape(), arrays_.front().array.type));
   }
 
   std::int64_t label() {
@@ -228,7 +223,6 @@ class NpyScan final : public ShardScan {
   std::vector<NamedArray> arrays_;
   std::optional<NamedArray> labels_;
   std::vector<std::uint8_t> label_bytes_;  // some, from the last multiple of kLabelsAtOnce on
-  std::vector<std::string> problems_;
   std::uint64_t rows_ = 0, next_ = 0;
   bool is_one_of_several_ = false;
   std::size_t first_ = 0;  // which array has the images of the set, before its labels are taken

@@ -71,7 +71,7 @@ TEST(NpyFormat, KeepsOtherNumbersAsTheyAre) {
   ShardNotes notes;
   EXPECT_THAT(rows_of(npy(">i2", "(2, 1)", "abcd"), &notes),
               ElementsAre("x_1/00000000 -1 data.npy=>i2(1,):ab", "x_1/00000001 -1 data.npy=>i2(1,):cd"));
-  EXPECT_THAT(notes.problems, ElementsAre(HasSubstr("has no images: an image is height x width")));
+  EXPECT_THAT(notes.problems, ElementsAre()) << "samples of arrays need no images";
   EXPECT_THAT(rows_of(npy("<f4", "(1,)", "abcd")), ElementsAre("x_1/00000000 -1 data.npy=<f4():abcd"));
 }
 

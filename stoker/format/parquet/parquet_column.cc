@@ -66,7 +66,6 @@ ParquetEntry ParquetColumnReader::next() {
     take_entry();
     ParquetEntry entry{.definition = definition_};
     if (definition_ == column_.definition_max) entry.value = values_.next();
-    if (page_left_ == 0) values_.require_end();
     return entry;
   });
 }
@@ -100,7 +99,6 @@ ParquetNumbers ParquetColumnReader::next_numbers() {
       values_.pass(found.count);
     }
     found.page_ends = page_left_ == 0;
-    if (found.page_ends) values_.require_end();
     return found;
   });
 }
@@ -183,10 +181,12 @@ void ParquetColumnReader::load_values(const ParquetPageHeader& header, std::uint
   } else {
     unpack(page_, true, begin, stored, header.length);
     if (column_.repetition_max > 0) {
-      repetitions_ = {take_levels(header, page_.bytes, values_at_), bits_for(column_.repetition_max)};
+      repetitions_ = {take_levels(header.has_run_length_repetitions, page_.bytes, values_at_),
+                      bits_for(column_.repetition_max)};
     }
     if (column_.definition_max > 0) {
-      definitions_ = {take_levels(header, page_.bytes, values_at_), bits_for(column_.definition_max)};
+      definitions_ = {take_levels(header.has_run_length_definitions, page_.bytes, values_at_),
+                      bits_for(column_.definition_max)};
     }
   }
   values_ = ParquetValues(column_, header.encoding, page_.bytes.subspan(values_at_), header.values,
@@ -196,8 +196,8 @@ void ParquetColumnReader::load_values(const ParquetPageHeader& header, std::uint
   unpacked_at_.reset();
 }
 
-Bytes ParquetColumnReader::take_levels(const ParquetPageHeader& header, Bytes body, std::size_t& at) const {
-  if (!header.has_run_length_levels) {
+Bytes ParquetColumnReader::take_levels(bool are_run_lengths, Bytes body, std::size_t& at) {
+  if (!are_run_lengths) {
     fail(ErrorKind::kData,
          "its levels are in the encoding BIT_PACKED, which has been given up and which Stoker does not read; write the "
          "file anew: `pyarrow.parquet.write_table(pyarrow.parquet.read_table(OLD), NEW)`");

@@ -112,7 +112,7 @@ class ParquetColumnReader {
   void load_values(const ParquetPageHeader& header, std::uint64_t begin, Bytes stored);
   /// `length`: once decompressed.
   void unpack(Body& body, bool is_compressed, std::uint64_t begin, Bytes stored, std::uint64_t length) const;
-  Bytes take_levels(const ParquetPageHeader& header, Bytes body, std::size_t& at) const;
+  static Bytes take_levels(bool are_run_lengths, Bytes body, std::size_t& at);
   std::uint64_t place(Body& body) const;
   PackedValues packed_values();
   std::uint64_t place_of_unpacked();

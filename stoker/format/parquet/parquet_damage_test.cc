@@ -106,7 +106,6 @@ TEST(ParquetDamage, InPagesIsRefused) {
   EXPECT_THAT(lie_of_page(page_header(5, 5, 0), value), HasSubstr("there is none"));
   EXPECT_THAT(lie_of_page(page_header(5, 6, 1), value), HasSubstr("are left of its column chunk"));
   EXPECT_THAT(lie_of_page(page_header(6, 5, 1), value), HasSubstr("not compressed"));
-  EXPECT_THAT(lie_of_page(page_header(6, 6, 1), value + "x"), HasSubstr("followed by other bytes"));
   EXPECT_THAT(lie_of_page(page_header(5, 5, 1), "\2\0\0\0x"s), HasSubstr("ends before"));
   EXPECT_THAT(lie_of_page(page_header(5, 5, 1), "\xff\xff\xff\xffx"s), HasSubstr("ends before"));
   EXPECT_THAT(lie_of_page(page_header(5, 5, 1, 8), value), HasSubstr("its column has none"));

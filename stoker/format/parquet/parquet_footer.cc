@@ -26,7 +26,7 @@ struct SchemaElement {
   std::uint32_t width = 0;
   Repetition repetition = Repetition::kRequired;
   std::size_t children = 0;
-  bool is_list = false;
+  bool is_list = false, is_unsigned = false;
 };
 
 template <typename Enum>
@@ -42,14 +42,37 @@ std::uint64_t not_negative(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
 }
 
-bool is_list_type(ThriftReader& footer, ThriftType type) {
-  constexpr int kListOfLogicalType = 3;
-  bool is_list = false;
+bool is_unsigned_integer(ThriftReader& footer, ThriftType type) {
+  constexpr int kIsSigned = 2;
+  bool is_signed = true;
   footer.read_struct(type, [&](int number, ThriftType field) {
-    is_list = is_list || number == kListOfLogicalType;
+    if (number == kIsSigned) {
+      is_signed = footer.boolean(field);
+    } else {
+      footer.skip(field);
+    }
+  });
+  return !is_signed;
+}
+
+/// What a group or a leaf means, in the older of the format's two ways.
+void read_converted_type(std::int64_t number, SchemaElement& element) {
+  constexpr std::int64_t kList = 3, kU8 = 11, kU64 = 14;
+  if (number == kList) element.is_list = true;
+  if (number >= kU8 && number <= kU64) element.is_unsigned = true;
+}
+
+/// The same in the newer one.
+void read_logical_type(ThriftReader& footer, ThriftType type, SchemaElement& element) {
+  constexpr int kList = 3, kInteger = 10;
+  footer.read_struct(type, [&](int number, ThriftType field) {
+    if (number == kInteger) {
+      if (is_unsigned_integer(footer, field)) element.is_unsigned = true;
+      return;
+    }
+    if (number == kList) element.is_list = true;
     footer.skip(field);
   });
-  return is_list;
 }
 
 std::uint32_t width_of(ParquetType type, std::int64_t fixed) {
@@ -71,7 +94,6 @@ std::uint32_t width_of(ParquetType type, std::int64_t fixed) {
 }
 
 SchemaElement read_element(ThriftReader& footer, ThriftType type) {
-  constexpr std::int64_t kConvertedList = 3;
   SchemaElement element;
   std::int64_t fixed = 0;
   footer.read_struct(type, [&](int number, ThriftType field) {
@@ -81,8 +103,8 @@ SchemaElement read_element(ThriftReader& footer, ThriftType type) {
       case 3: element.repetition = enum_of(footer.integer(field), Repetition::kRepeated, "a repetition"); break;
       case 4: element.name = footer.binary(field); break;
       case 5: element.children = static_cast<std::size_t>(not_negative(footer.int32(field))); break;
-      case 6: element.is_list = element.is_list || footer.integer(field) == kConvertedList; break;
-      case 10: element.is_list = is_list_type(footer, field) || element.is_list; break;
+      case 6: read_converted_type(footer.integer(field), element); break;
+      case 10: read_logical_type(footer, field, element); break;
       default: footer.skip(field);
     }
   });
@@ -147,6 +169,7 @@ class SchemaWalk {
     if (element.type) {
       column.type = *element.type;
       column.width = element.width;
+      column.is_unsigned = element.is_unsigned && column.is_integer();
       if (columns_.size() == ParquetFooter::kColumnsMax) {
         fail(ErrorKind::kData, "it has more than {} columns", ParquetFooter::kColumnsMax);
       }
@@ -269,6 +292,8 @@ struct FooterParser {
       fail(ErrorKind::kData, "it says that the file, which has {}, has more rows than that", byte_count(file.size()));
     }
     rows += group.rows;
+    // What a group without rows says of its chunks is often nothing, and they lie nowhere.
+    if (group.rows == 0) chunks.clear();
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       try {
         group.chunks.push_back(checked(chunks[i], into.columns[i], group.rows));

@@ -49,6 +49,7 @@ struct ParquetColumn {
   // Joined by slashes: "images", "images/path".
   std::string name;
   ParquetType type = ParquetType::kByteArray;
+  bool is_unsigned = false;              // of integers
   std::uint32_t width = 0;               // of each value in bytes; 0 for booleans and byte arrays
   std::uint32_t definition_max = 0;      // the level of a value that is there
   std::uint32_t repetition_max = 0;      // how many lists it lies in
@@ -66,7 +67,7 @@ struct ParquetChunk {
 
 struct ParquetRowGroup {
   std::uint64_t rows = 0;
-  std::vector<ParquetChunk> chunks;  // by column
+  std::vector<ParquetChunk> chunks;  // by column; none in a group without rows
 };
 
 struct ParquetFooter {

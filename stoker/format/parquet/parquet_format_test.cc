@@ -97,6 +97,83 @@ TEST(ParquetFormat, ReadsTheValuesOfCompressedPages) {
   }
 }
 
+// As fastparquet, Spark and Hadoop write them.
+TEST(ParquetFormat, DoesNotMindHowLevelsAreWrittenThatAreNotThere) {
+  ParquetTestOptions options{.packs_absent_levels = true};
+  EXPECT_EQ(parquet_listing(parquet_file(some_parquet_columns(), options)), kSomeRows);
+  options.packs_levels = true;
+  EXPECT_THAT(parquet_refusal(parquet_file(some_parquet_columns(), options)),
+              AllOf(HasSubstr("'image.bytes'"), HasSubstr("BIT_PACKED"), HasSubstr("write_table")));
+  EXPECT_THAT(parquet_refusal(parquet_file(
+                  {{.path = "ids.list.element", .type = ParquetType::kInt32, .rows = {{plain_int32(1)}}}}, options)),
+              HasSubstr("BIT_PACKED"));
+}
+
+// As fastparquet leaves them.
+TEST(ParquetFormat, PassesOverBytesBehindTheLastValueOfAPage) {
+  std::vector<ParquetTestColumn> columns = some_parquet_columns();
+  const std::string ids = plain_int32(4) + plain_int32(5);
+  columns.push_back({.path = "ids.list.element",
+                     .type = ParquetType::kInt32,
+                     .rows = {{plain_int32(4), plain_int32(5)}, {}, {plain_int32(4)}}});
+  for (const ParquetEncoding encoding :
+       {ParquetEncoding::kPlain, ParquetEncoding::kDictionary, ParquetEncoding::kDeltaLengths}) {
+    for (ParquetTestColumn& column : columns) {
+      const bool has_lengths = column.type == ParquetType::kByteArray;
+      column.encoding = !has_lengths && encoding == ParquetEncoding::kDeltaLengths ? ParquetEncoding::kDelta : encoding;
+    }
+    for (const ParquetCodec codec : {ParquetCodec::kUncompressed, ParquetCodec::kSnappy}) {
+      for (const bool version_2 : {false, true}) {
+        const auto listing_with = [&](const std::string& spare) {
+          return parquet_listing(
+              parquet_file(columns, {.codec = codec, .version_2 = version_2, .rows_per_page = 2, .spare = spare}));
+        };
+        const std::vector<std::string> expected = listing_with("");
+        EXPECT_THAT(expected.at(0), HasSubstr("ids.i32=" + ids));
+        EXPECT_EQ(listing_with(std::string(11, '\0')), expected) << parquet_encoding_name(encoding);
+      }
+    }
+  }
+}
+
+TEST(ParquetFormat, PassesOverRowGroupsWithoutRows) {
+  const ParquetTestOptions options{.rows_per_group = 2, .has_empty_groups = true};
+  std::vector<ParquetTestColumn> columns = some_parquet_columns();
+  const std::string file = parquet_file(columns, options);
+  EXPECT_EQ(parquet_listing(file), kSomeRows);
+  std::string damaged = file;
+  damaged.replace(damaged.find("photograph!"), 4, "PHOT");
+  EXPECT_THAT(parquet_refusal(damaged), HasSubstr("checksum"));
+  for (ParquetTestColumn& column : columns) column.rows.clear();
+  EXPECT_THAT(parquet_listing(parquet_file(columns, options)), IsEmpty());
+}
+
+TEST(ParquetFormat, KeepsUnsignedNumbersWhole) {
+  const std::string big = plain_int32(-1), bigger = plain_int64(-1);
+  for (const ParquetEncoding encoding :
+       {ParquetEncoding::kPlain, ParquetEncoding::kDictionary, ParquetEncoding::kDelta}) {
+    for (const bool has_logical_types : {false, true}) {
+      const auto unsigned_column = [&](const std::string& name, ParquetType type, const std::string& value) {
+        return ParquetTestColumn{
+            .path = name, .type = type, .is_unsigned = true, .encoding = encoding, .rows = {{value}}};
+      };
+      EXPECT_THAT(
+          parquet_listing(parquet_file(
+              {unsigned_column("label", ParquetType::kInt32, big), unsigned_column("x", ParquetType::kInt32, big),
+               unsigned_column("y", ParquetType::kInt64, bigger),
+               unsigned_column("z.list.element", ParquetType::kInt32, big)},
+              {.has_logical_types = has_logical_types})),
+          ElementsAre("train-00000-of-00002/00000000 4294967295 x.u32=" + big + " y.u64=" + bigger + " z.u32=" + big));
+      ShardNotes notes;
+      EXPECT_THAT(parquet_listing(parquet_file({unsigned_column("label", ParquetType::kInt64, bigger)},
+                                               {.has_logical_types = has_logical_types}),
+                                  &notes),
+                  ElementsAre("train-00000-of-00002/00000000 -1"));
+      EXPECT_THAT(notes.problems, ElementsAre(AllOf(HasSubstr("1 sample"), HasSubstr("2^63"), HasSubstr("row 0"))));
+    }
+  }
+}
+
 TEST(ParquetFormat, NumbersSamplesThatHaveNoKey) {
   const std::string file =
       parquet_file({{.path = "img", .rows = {{kParquetPng}, {kParquetJpeg}}}}, {.rows_per_group = 1});

@@ -38,12 +38,12 @@ constexpr HeaderFields kData2Fields{.values = 1, .encoding = 4, .definition = 5,
 
 void read_kind(ThriftReader& reader, ThriftType type, const HeaderFields& fields, ParquetPageHeader& into) {
   bool has_values = false, has_encoding = false;
-  const auto read_level = [&](ThriftType field, std::uint32_t& bytes) {
+  const auto read_level = [&](ThriftType field, std::uint32_t& bytes, bool& has_run_lengths) {
     const std::int32_t number = reader.int32(field);
-    if (!fields.levels_have_encodings) {
+    if (fields.levels_have_encodings) {
+      has_run_lengths = number == static_cast<std::int32_t>(ParquetEncoding::kRunLengths);
+    } else {
       bytes = page_number(number);
-    } else if (encoding_of(number) != ParquetEncoding::kRunLengths) {
-      into.has_run_length_levels = false;
     }
   };
   reader.read_struct(type, [&](int number, ThriftType field) {
@@ -54,9 +54,9 @@ void read_kind(ThriftReader& reader, ThriftType type, const HeaderFields& fields
       into.encoding = encoding_of(reader.int32(field));
       has_encoding = true;
     } else if (number == fields.definition) {
-      read_level(field, into.definition_bytes);
+      read_level(field, into.definition_bytes, into.has_run_length_definitions);
     } else if (number == fields.repetition) {
-      read_level(field, into.repetition_bytes);
+      read_level(field, into.repetition_bytes, into.has_run_length_repetitions);
     } else if (number == fields.is_compressed) {
       into.is_compressed = reader.boolean(field);
     } else {

@@ -18,11 +18,11 @@ namespace stoker {
 namespace {
 
 /// What the name of a field of such values ends in; empty for byte strings.
-std::string_view suffix_of(ParquetType type) {
-  switch (type) {
+std::string_view suffix_of(const ParquetColumn& column) {
+  switch (column.type) {
     case ParquetType::kBoolean: return ".bool";
-    case ParquetType::kInt32: return ".i32";
-    case ParquetType::kInt64: return ".i64";
+    case ParquetType::kInt32: return column.is_unsigned ? ".u32" : ".i32";
+    case ParquetType::kInt64: return column.is_unsigned ? ".u64" : ".i64";
     case ParquetType::kFloat: return ".f32";
     case ParquetType::kDouble: return ".f64";
     case ParquetType::kInt96:
@@ -94,7 +94,7 @@ void ParquetRows::choose_columns() {
     column.stored = &stored;
     assign_lower_case(column.name, stored.name);
     if (column.name.empty()) column.name = fmt::format("column{}", &stored - footer_.columns.data());
-    column.suffix = suffix_of(stored.type);
+    column.suffix = suffix_of(stored);
   }
   choose_label();
   // A truth value is a bit, which no field can be.
@@ -157,11 +157,12 @@ void ParquetRows::set_key(SampleRow& row) const {
   row.key = file ? file->key : name;
 }
 
-void ParquetRows::set_label(SampleRow& row) const {
+void ParquetRows::set_label(SampleRow& row) {
   const auto label =
       std::find_if(columns_.begin(), columns_.end(), [](const ParquetRowColumn& any) { return any.is_label; });
   if (label != columns_.end()) {
     row.label = std::max<std::int64_t>(label->integer.value_or(-1), -1);
+    if (label->stored->is_unsigned && label->integer.value_or(0) < 0 && large_labels_++ == 0) first_large_label_ = row_;
   } else if (const ParquetRowColumn* text =
                  find({"cls"}, [](const ParquetRowColumn& column) { return column.has_bytes(); })) {
     row.label = parse_class_number(as_text(text->bytes), text->bytes.size()).value_or(-1);
@@ -232,6 +233,10 @@ ParquetRowNotes ParquetRows::take_notes() {
         "their last page, or strings in DELTA_BYTE_ARRAY); the first is {}",
         file_, counted(passed_over_, "value"), ParquetRowColumn::kListMax,
         byte_count(ParquetRowColumn::kJoinedBytesMax), first_passed_over_));
+  }
+  if (large_labels_ > 0) {
+    notes_.problems.push_back(fmt::format("'{}': {} without a label, for its number is 2^63 or more; the first is row {}",
+                                          file_, counted(large_labels_, "sample"), first_large_label_));
   }
   return std::move(notes_);
 }

@@ -80,7 +80,7 @@ class ParquetRows {
   void choose_columns();
   void choose_label();
   void set_key(SampleRow& row) const;
-  void set_label(SampleRow& row) const;
+  void set_label(SampleRow& row);
   const ParquetRowColumn* image() const;
   void add_fields(SampleRow& row);
   void add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value, bool is_image);
@@ -97,6 +97,8 @@ class ParquetRows {
   ParquetRowNotes notes_;
   std::int64_t passed_over_ = 0;  // values
   std::string first_passed_over_;
+  std::int64_t large_labels_ = 0;  // that no label can be
+  std::uint64_t first_large_label_ = 0;
 };
 
 }  // namespace stoker

@@ -83,7 +83,7 @@ class ChunkWriter {
           plain += plain_of(*value);
         }
       }
-      add_page(chunk.pages, ParquetPageHeader::Kind::kDictionary, dictionary_.size(), 0, {}, plain);
+      add_page(chunk.pages, ParquetPageHeader::Kind::kDictionary, dictionary_.size(), 0, {}, plain + options_.spare);
       chunk.dictionary_bytes = chunk.pages.size();
     }
     for (std::size_t row = begin; row < end; row += options_.rows_per_page) {
@@ -131,17 +131,24 @@ class ChunkWriter {
       definitions.push_back(entry.definition);
       if (entry.value) values.push_back(*entry.value);
     }
-    const std::uint32_t definition_max = (is_list_ ? 1U : 0U) + (column_.is_optional ? 1U : 0U);
+    const std::uint32_t definition_max = this->definition_max();
     const std::string repetition = is_list_ ? run_length_packed(repetitions, 1) : "";
     const std::string definition = definition_max > 0 ? run_length_packed(definitions, bits_for(definition_max)) : "";
     if (options_.version_2) {
       add_page(pages, ParquetPageHeader::Kind::kData2, definitions.size(), repetition.size(), repetition + definition,
-               encoded(values));
+               encoded(values) + options_.spare);
     } else {
       const std::string levels = (is_list_ ? with_length(repetition) : "") +  //
                                  (definition_max > 0 ? with_length(definition) : "");
-      add_page(pages, ParquetPageHeader::Kind::kData, definitions.size(), 0, {}, levels + encoded(values));
+      add_page(pages, ParquetPageHeader::Kind::kData, definitions.size(), 0, {},
+               levels + encoded(values) + options_.spare);
     }
+  }
+
+  std::uint32_t definition_max() const { return (is_list_ ? 1U : 0U) + (column_.is_optional ? 1U : 0U); }
+  std::int32_t level_encoding(bool is_there) const {
+    const bool is_packed = is_there ? options_.packs_levels : options_.packs_absent_levels;
+    return static_cast<std::int32_t>(is_packed ? ParquetEncoding::kBitPacked : ParquetEncoding::kRunLengths);
   }
 
   std::string encoded(const std::vector<std::string>& values) const {
@@ -201,8 +208,8 @@ class ChunkWriter {
       header.begin_struct(5);
       header.int32(1, count);
       header.int32(2, encoding);
-      header.int32(3, 3);
-      header.int32(4, 3);
+      header.int32(3, level_encoding(definition_max() > 0));
+      header.int32(4, level_encoding(is_list_));
     } else {
       header.begin_struct(8);
       header.int32(1, count);
@@ -252,7 +259,7 @@ struct SchemaNode {
     for (const SchemaNode& child : children) sum += child.count();
     return sum;
   }
-  void write(ThriftWriter& footer, bool is_root) const {
+  void write(ThriftWriter& footer, bool is_root, const ParquetTestOptions& options) const {
     footer.begin_element();
     if (column) {
       footer.int32(1, static_cast<std::int32_t>(column->type));
@@ -264,8 +271,20 @@ struct SchemaNode {
     footer.binary(4, name);
     if (!column) footer.int32(5, static_cast<std::int32_t>(children.size()));
     if (children.size() == 1 && children[0].name == "list") footer.int32(6, 3);
+    if (column && column->is_unsigned) {
+      constexpr std::int32_t kU32 = 13, kU64 = 14;
+      footer.int32(6, column->type == ParquetType::kInt32 ? kU32 : kU64);
+      if (options.has_logical_types) {
+        footer.begin_struct(10);
+        footer.begin_struct(10);
+        footer.int32(1, column->type == ParquetType::kInt32 ? 32 : 64);
+        footer.boolean(2, false);
+        footer.end_struct();
+        footer.end_struct();
+      }
+    }
     footer.end_struct();
-    for (const SchemaNode& child : children) child.write(footer, false);
+    for (const SchemaNode& child : children) child.write(footer, false, options);
   }
 };
 
@@ -327,10 +346,15 @@ std::string parquet_file(const std::vector<ParquetTestColumn>& columns, const Pa
   ThriftWriter footer;
   footer.int32(1, 2);
   footer.begin_list(2, ThriftType::kStruct, root.count());
-  root.write(footer, true);
+  root.write(footer, true, options);
   footer.int64(3, static_cast<std::int64_t>(rows));
-  footer.begin_list(4, ThriftType::kStruct, (rows + options.rows_per_group - 1) / options.rows_per_group);
+  const std::size_t groups = (rows + options.rows_per_group - 1) / options.rows_per_group;
+  footer.begin_list(4, ThriftType::kStruct, options.has_empty_groups ? 2 * groups + 1 : groups);
   std::string pages;
+  const auto write_empty_group = [&] {
+    if (options.has_empty_groups) write_group(footer, columns, std::vector<WrittenChunk>(columns.size()), 0, options);
+  };
+  write_empty_group();
   for (std::size_t begin = 0; begin < rows; begin += options.rows_per_group) {
     const std::size_t end = std::min(rows, begin + options.rows_per_group);
     std::vector<WrittenChunk> chunks;
@@ -340,6 +364,7 @@ std::string parquet_file(const std::vector<ParquetTestColumn>& columns, const Pa
       pages += chunks.back().chunk.pages;
     }
     write_group(footer, columns, chunks, end - begin, options);
+    write_empty_group();
   }
   if (!options.huggingface.empty()) {
     footer.begin_list(5, ThriftType::kStruct, 1);

@@ -23,6 +23,7 @@ struct ParquetTestColumn {
   std::string path;
   ParquetType type = ParquetType::kByteArray;
   bool is_optional = false;  // its values may be null
+  bool is_unsigned = false;  // of integers
   ParquetEncoding encoding = ParquetEncoding::kPlain;
   std::vector<ParquetTestRow> rows{};
 };
@@ -33,6 +34,11 @@ struct ParquetTestOptions {
   bool has_checksums = true;  // of pages
   std::size_t rows_per_group = 1000, rows_per_page = 1000;
   std::size_t entries_per_page = 1000000;  // of lists; pages may end within one
+  bool packs_absent_levels = false;        // pages say BIT_PACKED of levels that their column has not
+  bool packs_levels = false;               // and of those that it has
+  std::string spare{};                     // what follows the values of pages and dictionaries
+  bool has_empty_groups = false;  // in front of each row group and after the last, with chunks that lie nowhere
+  bool has_logical_types = true;  // besides those that older files have alone
   std::string huggingface{};
 };
 

@@ -8,7 +8,8 @@ namespace {
 
 [[noreturn]] void fail_in_value() { fail(ErrorKind::kData, "it ends before its last value"); }
 
-std::optional<std::int64_t> integer_in(Bytes bytes) {
+std::optional<std::int64_t> integer_in(Bytes bytes, bool is_unsigned) {
+  if (bytes.size() == 4 && is_unsigned) return load_little_endian<std::uint32_t>(bytes.data());
   if (bytes.size() == 4) return load_little_endian<std::int32_t>(bytes.data());
   return load_little_endian<std::int64_t>(bytes.data());
 }
@@ -33,13 +34,17 @@ RunLengthReader runs_with_length(Bytes bytes, std::uint32_t bits) {
 }  // namespace
 
 ParquetDictionary::ParquetDictionary(const ParquetColumn& column, const ParquetPageHeader& header, Bytes bytes)
-    : bytes_(bytes), width_(column.width), is_integer_(column.is_integer()), count_(header.values) {
+    : bytes_(bytes),
+      width_(column.width),
+      is_integer_(column.is_integer()),
+      is_unsigned_(column.is_unsigned),
+      count_(header.values) {
   if (header.encoding != ParquetEncoding::kPlain && header.encoding != ParquetEncoding::kPlainDictionary) {
     fail(ErrorKind::kData, "it is a dictionary in the encoding {}", parquet_encoding_name(header.encoding));
   }
   if (column.type == ParquetType::kBoolean) fail(ErrorKind::kData, "it is a dictionary of truth values");
   if (width_ > 0) {
-    if (bytes_.size() != std::uint64_t{count_} * width_) {
+    if (bytes_.size() < std::uint64_t{count_} * width_) {
       fail(ErrorKind::kData, "its dictionary has {} bytes for {} values of {}", bytes_.size(), count_, width_);
     }
     return;
@@ -51,7 +56,6 @@ ParquetDictionary::ParquetDictionary(const ParquetColumn& column, const ParquetP
     take_array(bytes_, at);
     ends_.push_back(static_cast<std::uint32_t>(at));
   }
-  if (at != bytes_.size()) fail(ErrorKind::kData, "the values of its dictionary are followed by other bytes");
 }
 
 ParquetValue ParquetDictionary::value(std::uint32_t number) const {
@@ -68,13 +72,17 @@ ParquetValue ParquetDictionary::value(std::uint32_t number) const {
     end = ends_[number];
   }
   value.bytes = bytes_.subspan(static_cast<std::size_t>(value.begin), static_cast<std::size_t>(end - value.begin));
-  if (is_integer_) value.integer = integer_in(value.bytes);
+  if (is_integer_) value.integer = integer_in(value.bytes, is_unsigned_);
   return value;
 }
 
 ParquetValues::ParquetValues(const ParquetColumn& column, ParquetEncoding encoding, Bytes bytes, std::uint32_t count,
                              const ParquetDictionary* dictionary)
-    : bytes_(bytes), width_(column.width), is_integer_(column.is_integer()), dictionary_(dictionary) {
+    : bytes_(bytes),
+      width_(column.width),
+      is_integer_(column.is_integer()),
+      is_unsigned_(column.is_unsigned),
+      dictionary_(dictionary) {
   const bool is_boolean = column.type == ParquetType::kBoolean;
   const bool is_array = column.type == ParquetType::kByteArray;
   switch (encoding) {
@@ -161,7 +169,7 @@ ParquetValue ParquetValues::next() {
     case Kind::kFixed: {
       if (bytes_.size() - at_ < width_) break;
       ParquetValue value{.place = ParquetValue::Place::kPage, .begin = at_, .bytes = bytes_.subspan(at_, width_)};
-      if (is_integer_) value.integer = integer_in(value.bytes);
+      if (is_integer_) value.integer = integer_in(value.bytes, is_unsigned_);
       at_ += width_;
       return value;
     }
@@ -213,13 +221,8 @@ void ParquetValues::pass(std::uint64_t count) {
 
 ParquetValue ParquetValues::unpacked(Bytes bytes) {
   ParquetValue value{.place = ParquetValue::Place::kPacked, .begin = unpacked_++ * width_, .bytes = bytes};
-  if (is_integer_) value.integer = integer_in(bytes);
+  if (is_integer_) value.integer = integer_in(bytes, is_unsigned_);
   return value;
-}
-
-void ParquetValues::require_end() const {
-  const bool has_end = kind_ == Kind::kByteArrays || kind_ == Kind::kFixed || kind_ == Kind::kLengths;
-  if (has_end && at_ != bytes_.size()) fail(ErrorKind::kData, "its last value is followed by other bytes");
 }
 
 }  // namespace stoker

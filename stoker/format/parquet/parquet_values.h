@@ -21,13 +21,14 @@ struct ParquetValue {
   Place place = Place::kNowhere;
   std::uint64_t begin = 0;  // in there
   Bytes bytes{};            // the value: as long as the page or the dictionary; until the next one if packed
-  std::optional<std::int64_t> integer{};  // of integers and booleans
+  std::optional<std::int64_t> integer{};  // of integers and booleans; below 0 of a u64 that is larger than any i64
 };
 
 /// The values of a column chunk that its data pages name by number.
 class ParquetDictionary {
  public:
-  /// `bytes` must outlive it. Throws kData, as a clause, unless they are exactly so many values.
+  /// `bytes` must outlive it. Throws kData, as a clause, unless they have so many values. What
+  /// follows those means nothing; some writers leave such bytes.
   ParquetDictionary(const ParquetColumn& column, const ParquetPageHeader& header, Bytes bytes);
 
   /// Throws kData for a number that no value has.
@@ -36,7 +37,7 @@ class ParquetDictionary {
  private:
   Bytes bytes_;
   std::uint32_t width_;
-  bool is_integer_;
+  bool is_integer_, is_unsigned_;
   std::uint32_t count_;
   std::vector<std::uint32_t> ends_;  // of byte arrays
 };
@@ -59,8 +60,6 @@ class ParquetValues {
   void pass(std::uint64_t count);
   /// Where the next value begins: in the page, or among the unpacked ones.
   std::uint64_t position() const { return coding_ ? unpacked_ * width_ : at_; }
-  /// After the last value. Throws kData if plain values are followed by other bytes.
-  void require_end() const;
 
  private:
   enum class Kind : std::uint8_t {
@@ -85,7 +84,7 @@ class ParquetValues {
   Bytes bytes_;
   std::size_t at_ = 0;  // where the next value begins
   std::uint32_t width_ = 0;
-  bool is_integer_ = false;
+  bool is_integer_ = false, is_unsigned_ = false;
   std::optional<PackedValues::Coding> coding_;
   std::uint64_t unpacked_ = 0;        // values
   std::vector<std::uint8_t> memory_;  // of the last

@@ -1,6 +1,7 @@
 #include "stoker/format/tfrecord/example.h"
 
 #include <algorithm>
+#include <numeric>
 #include <protozero/pbf_reader.hpp>
 
 #include "stoker/base/error.h"
@@ -97,6 +98,7 @@ void Example::parse(Bytes message) {
   try {
     for_each_part(message, 1, [&](Bytes features) { parse_features(features); });
     for_each_part(message, 2, [&](Bytes lists) { parse_feature_lists(lists); });
+    drop_replaced_entries();
   } catch (const protozero::exception&) {
     fail(ErrorKind::kData, "it is not a tf.train.Example or tf.train.SequenceExample");
   }
@@ -112,14 +114,36 @@ void Example::parse_features(Bytes map) {
 void Example::parse_feature_lists(Bytes map) {
   for_each_part(map, 1, [&](Bytes bytes) {
     const MapEntry entry = read_map_entry(bytes);
+    const std::size_t first = features_.size();
     std::uint32_t step = 0;
-    for_each_part(entry.value, 1, [&](Bytes feature) { parse_feature(feature, entry.key, step++); });
+    for_each_part(entry.value, 1, [&](Bytes feature) {
+      parse_feature(feature, entry.key, step++);
+      features_.back().entry = first;
+    });
   });
+}
+
+void Example::drop_replaced_entries() {
+  const auto key = [&](std::size_t i) { return std::pair(features_[i].name, features_[i].step.has_value()); };
+  by_key_.resize(features_.size());
+  std::iota(by_key_.begin(), by_key_.end(), std::size_t{0});
+  std::sort(by_key_.begin(), by_key_.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(key(a), features_[a].entry) < std::pair(key(b), features_[b].entry);
+  });
+  bool is_any_replaced = false;
+  for (std::size_t i = by_key_.size(); i-- > 1;) {
+    ExampleFeature& earlier = features_[by_key_[i - 1]];
+    const std::size_t last = features_[by_key_[i]].entry;
+    if (key(by_key_[i - 1]) != key(by_key_[i]) || earlier.entry == last) continue;
+    earlier.entry = last;  // by which those before it are known to be replaced, too
+    earlier.is_replaced = is_any_replaced = true;
+  }
+  if (is_any_replaced) std::erase_if(features_, [](const ExampleFeature& feature) { return feature.is_replaced; });
 }
 
 void Example::parse_feature(Bytes feature, std::string_view name, std::optional<std::uint32_t> step) {
   if (features_.size() == kFeaturesMax) fail(ErrorKind::kData, "it has more than {} features", kFeaturesMax);
-  ExampleFeature& into = features_.emplace_back(ExampleFeature{.name = name, .step = step});
+  ExampleFeature& into = features_.emplace_back(ExampleFeature{.name = name, .step = step, .entry = features_.size()});
   pbf_reader reader = reader_of(feature);
   while (reader.next()) {
     if (reader.wire_type() != pbf_wire_type::length_delimited || reader.tag() > 3) {

@@ -33,6 +33,8 @@ struct ExampleFeature {
   std::size_t first_value = 0;
   Bytes packed{};                         // of floats and integers: their bytes, if all of them lie together
   std::optional<std::int64_t> integer{};  // of integers: the value, if there is one
+  std::size_t entry = 0;                  // of its map that it lies in; of two, that of the later one is larger
+  bool is_replaced = false;               // by a later entry; while it is parsed
 };
 
 /// Used again and again, so that parsing allocates nothing in the steady state. Threads: one.
@@ -41,8 +43,9 @@ class Example {
   static constexpr std::size_t kFeaturesMax = 4096;
   static constexpr std::uint64_t kValuesMax = 256;  // of a feature
 
-  /// Replaces what it held. What it shows are parts of `message`. Throws kData, as a clause that says what is wrong,
-  /// for bytes that are neither message or have more than kFeaturesMax features.
+  /// Replaces what it held. Of a map's entries with one key the last counts. What it shows are parts of `message`.
+  /// Throws kData, as a clause that says what is wrong, for bytes that are neither message or have more than
+  /// kFeaturesMax features.
   void parse(Bytes message);
 
   const std::vector<ExampleFeature>& features() const { return features_; }
@@ -53,11 +56,13 @@ class Example {
  private:
   void parse_features(Bytes map);
   void parse_feature_lists(Bytes map);
+  void drop_replaced_entries();
   void parse_feature(Bytes feature, std::string_view name, std::optional<std::uint32_t> step);
   void parse_bytes(Bytes list, ExampleFeature& into);
 
   std::vector<ExampleFeature> features_;
   std::vector<Bytes> values_;
+  std::vector<std::size_t> by_key_;  // scratch
 };
 
 }  // namespace stoker

@@ -184,6 +184,30 @@ TEST(TfRecordFormat, RefusesRecordsThatAreNoExamples) {
   EXPECT_THAT(refusal(twice), HasSubstr("two values for the field 'x'"));
 }
 
+// As protobuf says of maps.
+TEST(TfRecordFormat, TakesTheLastOfFeaturesOfOneName) {
+  const std::string file = record_of([](ExampleBuilder& example) {
+    example.add_integers("label", {3});
+    example.add_bytes("x", {as_bytes("a"), as_bytes("b")});
+    example.add_floats("x", {1.0F});
+    example.add_bytes("y", {as_bytes("z")});
+    example.add_integers("label", {5});
+    example.add_bytes("x", {as_bytes("last")});
+  });
+  EXPECT_THAT(listing(file), ElementsAre("train_v2/00000000 5 x=last y=z"));
+  // Of a feature list all steps are replaced.
+  const auto part = [](int number, const std::string& bytes) {
+    return static_cast<char>(number << 3 | 2) + (static_cast<char>(bytes.size()) + bytes);
+  };
+  const auto list = [&](const std::vector<std::string>& steps) {
+    std::string features;
+    for (const std::string& value : steps) features += part(1, part(1, part(1, value)));
+    return part(1, part(1, "s") + part(2, features));
+  };
+  EXPECT_THAT(listing(framed(part(2, list({"a", "b", "c"}) + list({"d"}) + list({"e", "f"})))),
+              ElementsAre("train_v2/00000000 -1 s.0=e s.1=f"));
+}
+
 TEST(TfRecordFormat, LocatesNothingOutsideOfARecordWhateverItsMessageSays) {
   ExampleBuilder builder;
   builder.add_bytes("image/encoded", {as_bytes(kJpeg)});
