@@ -1,6 +1,7 @@
 """Recipes as values in Python."""
 
 import copy
+import io
 import pickle
 
 import numpy as np
@@ -254,7 +255,11 @@ def test_the_image_is_the_field_that_a_data_set_takes():
     recipe = stoker.recipe().decode()
     for sample in ({"json": b"{}", "left.jpg": one, "right.png": other}, {"mask.png": other, "JPEG": one}, {"png": other, "image": one}, {"cls": b"1", "JPEG": one}):
         np.testing.assert_array_equal(recipe.apply(sample)["image"], recipe.apply(one)["image"])
-    with pytest.raises(stoker.Error, match="neither a field 'image' nor one that ends in jpg, ") as caught:
+    raw = io.BytesIO()
+    np.save(raw, np.arange(9 * 9 * 3, dtype=np.uint8).reshape(9, 9, 3))
+    raw = raw.getvalue()
+    np.testing.assert_array_equal(recipe.apply({"cls": b"1", "npy": raw})["image"], recipe.apply(raw)["image"])
+    with pytest.raises(stoker.Error, match="neither a field 'image' or 'npy' nor one that ends in jpg, ") as caught:
         recipe.apply({"cls": b"1", "label": 3})
     assert caught.value.kind == "not_found"
 
