@@ -17,12 +17,6 @@ bool wants_nothing(const ReadRequest& request) {
 
 }  // namespace
 
-BlockSource::BlockSource(std::shared_ptr<Source> object, std::shared_ptr<const BlockTable> blocks,
-                         std::shared_ptr<BlockCache> cache)
-    : object_(std::move(object)), blocks_(std::move(blocks)), cache_(std::move(cache)), number_(cache_->add_object()) {}
-
-BlockSource::~BlockSource() { cache_->forget_object(number_); }
-
 /// A read of what follows the heads of rows.
 struct BlockSource::RowsRead {
   BlockSource* source = nullptr;
@@ -38,6 +32,12 @@ struct BlockSource::RowsRead {
     }
   }
 };
+
+BlockSource::BlockSource(std::shared_ptr<Source> object, std::shared_ptr<const BlockTable> blocks,
+                         std::shared_ptr<BlockCache> cache)
+    : object_(std::move(object)), blocks_(std::move(blocks)), cache_(std::move(cache)), number_(cache_->add_object()) {}
+
+BlockSource::~BlockSource() { cache_->forget_object(number_); }
 
 void BlockSource::start(ReadRequest& request) {
   if (!blocks_->is_beyond(request.offset)) return object_->start(request);

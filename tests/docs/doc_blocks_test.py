@@ -108,11 +108,16 @@ STUBS = {"docs/add-an-operator.md"}
 
 
 def lacking(text):
-    """Packages that the block imports and that are not here."""
+    """Packages that the block imports and that are not here, or not in the version that has what it takes of them."""
     names = {alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
+    taken = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    names |= {node.module for node in taken}
     names |= {"ray"} if "stoker.ray" in names else set()
-    return sorted(name for name in names if importlib.util.find_spec(name.split(".")[0]) is None)
+    missing = {name for name in names if importlib.util.find_spec(name.split(".")[0]) is None}
+    missing |= {node.module for node in taken if node.module not in missing
+                and not all(hasattr(importlib.import_module(node.module), alias.name) or
+                            importlib.util.find_spec(f"{node.module}.{alias.name}") for alias in node.names)}
+    return sorted(missing)
 
 
 @pytest.fixture
