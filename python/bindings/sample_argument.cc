@@ -29,7 +29,8 @@ nb::handle field_of(const nb::dict& sample, const std::string& name) {
     }
     if (found) return found;
     if (const nb::str raw("npy"); sample.contains(raw)) return sample[raw];
-    fail(ErrorKind::kNotFound, "data has no image: neither a field 'image' or 'npy' nor one that ends in {}", kImageExtensions);
+    fail(ErrorKind::kNotFound, "data has no image: neither a field 'image' or 'npy' nor one that ends in {}",
+         kImageExtensions);
   }
   fail(ErrorKind::kNotFound, "data has no field '{}', which the recipe reads", name);
 }

@@ -235,8 +235,9 @@ ParquetRowNotes ParquetRows::take_notes() {
         byte_count(ParquetRowColumn::kJoinedBytesMax), first_passed_over_));
   }
   if (large_labels_ > 0) {
-    notes_.problems.push_back(fmt::format("'{}': {} without a label, for its number is 2^63 or more; the first is row {}",
-                                          file_, counted(large_labels_, "sample"), first_large_label_));
+    notes_.problems.push_back(
+        fmt::format("'{}': {} without a label, for its number is 2^63 or more; the first is row {}", file_,
+                    counted(large_labels_, "sample"), first_large_label_));
   }
   return std::move(notes_);
 }
