@@ -65,7 +65,8 @@ std::int64_t sample_label(nb::handle given, nb::handle data) {
   constexpr std::int64_t kLabelMax = std::numeric_limits<std::int64_t>::max();
   if (given) return integer_argument("label", given, -1, kLabelMax);
   const nb::handle known = nb::isinstance<nb::dict>(data) ? PyDict_GetItemString(data.ptr(), "label") : nullptr;
-  return known ? integer_argument("label", known, -1, kLabelMax) : -1;
+  const bool is_number = known && !PyBytes_Check(known.ptr());  // or a field with a text
+  return is_number ? integer_argument("label", known, -1, kLabelMax) : -1;
 }
 
 }  // namespace stoker::python

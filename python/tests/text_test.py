@@ -93,6 +93,24 @@ def test_batches_hold_the_texts_of_their_samples(shard, index):
     assert all(found[f"{number:04}"] == f"{number}: {CAPTIONS[number % len(CAPTIONS)]}" for number in range(18) if number != 7)
 
 
+def test_a_field_named_label_may_hold_a_text(tmp_path):
+    """As in sets for text recognition."""
+    with tarfile.open(tmp_path / "words.tar", "w") as tar:
+        for number in range(6):
+            for field, content in (("png", image()), ("label", f"word {number}".encode())):
+                member = tarfile.TarInfo(f"{number}.{field}")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+    data = stoker.open(tmp_path / "words.tar")
+    recipe = stoker.recipe().decode().resize((16, 16)).view("text", field="label").decode_text()
+    with stoker.Loader(data, recipe, batch=6, order="none") as loader:
+        batch = next(iter(loader))
+    assert batch.text.as_texts() == [f"word {number}" for number in range(6)]
+    assert np.asarray(batch.label).tolist() == [-1] * 6
+    alone = recipe.apply({"png": image(), "label": b"word"})
+    assert alone["text"].tobytes() == b"word" and alone["label"] == -1
+
+
 def test_torch_has_texts_too(shard):
     torch = pytest.importorskip("torch")
     import stoker.torch

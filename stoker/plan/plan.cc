@@ -68,8 +68,11 @@ bool begins_with(const View& view) {
          std::holds_alternative<Function>(find_operator(view.operators.front().name).function);
 }
 
+/// The label that a sample has as a number. A field of that name may hold a text.
+bool shows_label(const View& view) { return view.field == "label" && !begins_with<TextFunction>(view); }
+
 bool makes_image(const View& view) {
-  return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view) &&
+  return !shows_label(view) && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view) &&
          !begins_with<BoxFunction>(view) && !begins_with<TextFunction>(view) && !begins_with<TokenFunction>(view) &&
          !begins_with<ArrayFunction>(view);
 }
@@ -103,7 +106,7 @@ void Plan::compile(const View& view) {
   draw_groups_.push_back(view.draw_group.empty() ? view.name : view.draw_group);
   ViewPlan plan;
   plan.name = view.name;
-  if (view.field == "label") {
+  if (shows_label(view)) {
     plan.kind = ViewKind::kLabel;
     compile_label(view, view.operators, plan);
     views_.push_back(std::move(plan));
