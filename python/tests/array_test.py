@@ -140,18 +140,24 @@ def test_what_is_not_an_array_is_a_bad_sample(content, words):
         view().decode_array().array_crop([2]).apply({"x.npy": content})
 
 
+def write_tar(at, fields):
+    """A tar of fields, by the names of its members."""
+    with tarfile.open(at, "w") as tar:
+        for name, content in fields.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return at
+
+
 @pytest.fixture(scope="module")
 def shard(tmp_path_factory):
     """Of 9 volumes of several depths, with their labels."""
-    at = tmp_path_factory.mktemp("arrays") / "a.tar"
-    with tarfile.open(at, "w") as tar:
-        for number in range(9):
-            image = volume(1, 24 + number, 60, 70, seed=number)
-            for field, content in (("x", npy(image)), ("y", npy((image > 50).astype("u1")))):
-                member = tarfile.TarInfo(f"case_{number:05d}.{field}.npy")
-                member.size = len(content)
-                tar.addfile(member, io.BytesIO(content))
-    return at
+    fields = {}
+    for number in range(9):
+        image = volume(1, 24 + number, 60, 70, seed=number)
+        fields |= {f"case_{number:05d}.x.npy": npy(image), f"case_{number:05d}.y.npy": npy((image > 50).astype("u1"))}
+    return write_tar(tmp_path_factory.mktemp("arrays") / "a.tar", fields)
 
 
 def test_a_loader_gives_what_apply_gives(shard):
@@ -179,12 +185,7 @@ def test_a_crop_around_numbers_of_a_label_shows_them_and_other_crops_are_read_in
             label[np.random.default_rng(number).integers(0, label.shape)[0], 3:6, 90:99] = 1 + number % 3
         image = volume(*label.shape, dtype="f4", seed=number)
         samples[f"{number:05d}"] = {"x.npy": npy(image), "y.npy": npy(label)}
-    with tarfile.open(tmp_path / "a.tar", "w") as tar:
-        for key, fields in samples.items():
-            for field, content in fields.items():
-                member = tarfile.TarInfo(f"{key}.{field}")
-                member.size = len(content)
-                tar.addfile(member, io.BytesIO(content))
+    write_tar(tmp_path / "a.tar", {f"{key}.{field}": content for key, fields in samples.items() for field, content in fields.items()})
     recipe = (view("image").decode_array().array_crop([9, 11, 13], around="y.npy", p=0.6).array_flip([0], p=0.5)
               .view("label", field="y.npy").like("image").decode_array("u8"))
     data = stoker.open(str(tmp_path / "a.tar"))
@@ -222,11 +223,7 @@ def test_a_state_goes_on_within_an_epoch(shard):
 
 def test_rows_of_any_number_are_ragged(tmp_path):
     arrays = [volume(n, 3, seed=n) for n in (4, 0, 7)]
-    with tarfile.open(tmp_path / "a.tar", "w") as tar:
-        for number, array in enumerate(arrays):
-            member = tarfile.TarInfo(f"{number}.points.npy")
-            member.size = len(npy(array))
-            tar.addfile(member, io.BytesIO(npy(array)))
+    write_tar(tmp_path / "a.tar", {f"{number}.points.npy": npy(array) for number, array in enumerate(arrays)})
     recipe = stoker.recipe().view("points", field="points.npy").decode_array("f32", shape=(-1, 3), most=8)
     loader = stoker.Loader(stoker.open(str(tmp_path / "a.tar")), recipe, batch=3, tune="off", order="none")
     (batch,) = loader.epoch(0)
@@ -240,11 +237,7 @@ def test_rows_of_any_number_are_ragged(tmp_path):
 @pytest.mark.parametrize("index", range(4))
 def test_rows_of_any_number_are_filled_up_or_cut_off(tmp_path, index):
     arrays = [volume(n, 3, seed=n) for n in (4, 0, 7)]
-    with tarfile.open(tmp_path / "a.tar", "w") as tar:
-        for number, array in enumerate(arrays):
-            member = tarfile.TarInfo(f"{number}.points.npy")
-            member.size = len(npy(array))
-            tar.addfile(member, io.BytesIO(npy(array)))
+    write_tar(tmp_path / "a.tar", {f"{number}.points.npy": npy(array) for number, array in enumerate(arrays)})
     data = stoker.open(str(tmp_path / "a.tar"))
     points = stoker.recipe().view("points", field="points.npy").decode_array("f32", shape=(-1, 3), most=8).array_brightness(2)
     for count, longer in (9, "refuse"), (7, "refuse"), (5, "cut"):

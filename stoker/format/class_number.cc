@@ -4,16 +4,14 @@
 
 #include "stoker/base/log.h"
 #include "stoker/base/parse_number.h"
+#include "stoker/base/trimmed.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
 
 std::optional<std::int64_t> parse_whole_number(std::string_view text, std::uint64_t length) {
-  constexpr std::string_view kSpace = " \t\r\n";
   if (length > kClassNumberBytesMax) return std::nullopt;
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+  text = trimmed(text);
   if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
     const std::string_view fraction = text.substr(point + 1);
     if (fraction.empty() || fraction.find_first_not_of('0') != std::string_view::npos) return std::nullopt;

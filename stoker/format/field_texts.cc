@@ -11,6 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/pending.h"
+#include "stoker/base/trimmed.h"
 #include "stoker/base/units.h"
 #include "stoker/format/dataset.h"
 #include "stoker/storage/source.h"
@@ -71,11 +72,7 @@ LabelText text_of_label(std::string_view field, Bytes bytes) {
   for (const NumberForm& form : kNumberForms) {
     if (field.ends_with(form.ending)) return form.text(bytes);
   }
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::string_view text = as_text(bytes);
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(kSpace) + 1 - first));
+  return std::string(trimmed(as_text(bytes)));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/trimmed.h"
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/dataset_views.h"
@@ -26,12 +27,6 @@ std::vector<TextLine> lines_of(const std::string& path) {
   std::optional<std::vector<TextLine>> lines = read_text_lines(*Stores().open(path), kLabelBytesMax);
   if (!lines) fail(ErrorKind::kData, "'{}' is not a text file, or is larger than 1 GiB", path);
   return *std::move(lines);
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
 }
 
 /// Takes the first column of a CSV line away from it.

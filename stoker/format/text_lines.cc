@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/base/trimmed.h"
 
 namespace stoker {
 
@@ -25,9 +26,9 @@ std::optional<std::vector<TextLine>> read_text_lines(Source& file, std::uint64_t
     std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     ++number;
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos || line[first] == '#') continue;
-    lines.push_back({number, std::string(line.substr(first, line.find_last_not_of(" \t\r") + 1 - first))});
+    line = trimmed(line);
+    if (line.empty() || line.front() == '#') continue;
+    lines.push_back({number, std::string(line)});
   }
   return lines;
 }

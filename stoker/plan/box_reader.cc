@@ -12,6 +12,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/parse_number.h"
+#include "stoker/base/trimmed.h"
 
 namespace stoker {
 namespace {
@@ -22,12 +23,6 @@ void read_coco(std::string_view text, std::vector<LabeledBox>& boxes, std::vecto
     boxes.push_back({*x, *y, *x + *width, *y + *height, *object.label, object.is_crowd, object.id});
     if (details) details->push_back(std::move(object.details));
   }
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpace) + 1);
 }
 
 std::optional<double> finite_number(std::string_view text) {

@@ -3,6 +3,7 @@ They take as many steps, with tensors of the same kind, whose numbers are distri
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import types
@@ -10,6 +11,8 @@ import types
 import pytest
 
 from doc_blocks import ROOT, blocks
+
+sys.path.append(str(ROOT / "bench/peers"))  # environments
 
 # The environments that a page needs; the first one's Python runs it.
 ENVIRONMENTS = {
@@ -49,7 +52,6 @@ def test_each_page_has_an_environment():
 
 
 def steps_of_peer(name, at):
-    sys.path.append(str(ROOT / "bench/peers"))
     import environments
 
     pythons = [environments.make(environment, ROOT / "build/peers") for environment in ENVIRONMENTS[name]]
@@ -75,8 +77,6 @@ def mean_of(steps, what):
 @pytest.mark.skipif(not FULL, reason="only with ./dev test --full, which fetches the peers")
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
 def test_both_halves_are_the_same_training(name, workplace, tmp_path, monkeypatch):
-    import shutil
-
     at = shutil.copytree(workplace, tmp_path / "at", symlinks=True)
     monkeypatch.chdir(at)
     theirs, ours = steps_of_peer(name, at), steps_of_stoker(name)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/trimmed.h"
 #include "stoker/base/units.h"
 #include "stoker/format/list/list_rows.h"
 #include "stoker/format/member_name.h"
@@ -71,17 +72,12 @@ bool read_record(ListText& text, char separator, std::vector<Cell>& cells) {
   }
 }
 
-std::string_view trimmed_cell(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
 /// The names in a line of the heading.
 std::vector<std::string> names_of(std::string_view line, char separator) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= line.size();) {
     const std::size_t end = std::min(line.find(separator, begin), line.size());
-    std::string_view name = trimmed_cell(line.substr(begin, end - begin));
+    std::string_view name = trimmed(line.substr(begin, end - begin));
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
     assign_lower_case(names.emplace_back(), name);
     begin = end + 1;
@@ -123,7 +119,7 @@ std::string_view second_line_of(std::string_view text) {
 /// Then it stands for no shard, and what is above it is a heading.
 bool names_a_picture(std::string_view line) {
   std::string extension;
-  assign_lower_case(extension, trimmed_cell(line));
+  assign_lower_case(extension, trimmed(line));
   extension.erase(0, extension.rfind('.') + 1);
   return is_image_field_name(extension);
 }
@@ -191,15 +187,15 @@ class TableRows final : public ListRows {
       fail(ErrorKind::kData, "'{}' is damaged: line {} has {}, and the heading has {}", list_.name(), row.line,
            counted(cells_.size(), "column"), names_.size());
     }
-    row.path = trimmed_cell(cells_[path_].text);
+    row.path = trimmed(cells_[path_].text);
     row.label.reset();
-    if (label_) row.label = trimmed_cell(cells_[*label_].text);
+    if (label_) row.label = trimmed(cells_[*label_].text);
     row.values.clear();
     row.files.clear();
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (fields_[i].empty()) continue;
       if (is_file_[i]) {
-        const std::string_view path = trimmed_cell(cells_[i].text);
+        const std::string_view path = trimmed(cells_[i].text);
         if (!path.empty()) row.files.push_back({fields_[i], std::string(path)});
         continue;
       }

@@ -38,7 +38,7 @@ struct ParquetPageHeader {
   ParquetEncoding encoding = ParquetEncoding::kPlain;
   // In a page of kind kData the levels are compressed with the values and have their lengths in front. In kData2 they
   // stand in front as they are, first those of repetition.
-  // Of levels that the column has not, some writers say BIT_PACKED.
+  // Some writers say BIT_PACKED of levels that their column does not have.
   bool has_run_length_repetitions = true, has_run_length_definitions = true;
   std::uint32_t repetition_bytes = 0, definition_bytes = 0;
   bool is_compressed = true;

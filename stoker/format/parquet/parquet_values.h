@@ -27,8 +27,8 @@ struct ParquetValue {
 /// The values of a column chunk that its data pages name by number.
 class ParquetDictionary {
  public:
-  /// `bytes` must outlive it. Throws kData, as a clause, unless they have so many values. What
-  /// follows those means nothing; some writers leave such bytes.
+  /// `bytes` must outlive it. Throws kData, as a clause, unless they have so many values. Some writers leave bytes
+  /// after the last one, which mean nothing.
   ParquetDictionary(const ParquetColumn& column, const ParquetPageHeader& header, Bytes bytes);
 
   /// Throws kData for a number that no value has.

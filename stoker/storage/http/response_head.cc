@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "stoker/base/parse_number.h"
+#include "stoker/base/trimmed.h"
 
 namespace stoker {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 constexpr std::size_t kValueMax = 4096;  // a value that is longer is of no use
 constexpr std::size_t kFieldsMax = 100;
 constexpr std::int64_t kRetryAfterMax = std::int64_t{366} * 24 * 3600;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 

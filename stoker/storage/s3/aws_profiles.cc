@@ -8,18 +8,13 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/trimmed.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
 constexpr std::size_t kFileBytesMax = 1 << 20;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
 
 /// What a line says, without a comment after it: a "#" or ";" after a space begins one.
 std::string_view without_comment(std::string_view value) {
