@@ -14,7 +14,8 @@ namespace {
 constexpr ImageSize kImage{64, 48};
 
 ImageCourse whole_image() {
-  return {.image = kImage, .map = SamplingMap::identity(kImage.width, kImage.height), .size = kImage, .steps = {}};
+  const SamplingMap map = SamplingMap::identity(kImage.width, kImage.height);
+  return {.image = kImage, .map = map, .shown = map.image_shown(), .size = kImage, .steps = {}};
 }
 
 /// What the fast executor makes of an object, and what the reference makes of it.

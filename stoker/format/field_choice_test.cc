@@ -18,7 +18,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using namespace std::string_view_literals;
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -81,7 +80,8 @@ TEST_F(ChosenFields, AreRefusedWithTheNamesThereAre) {
   };
   // Formats with columns call them otherwise.
   EXPECT_THAT(refusal_of({.image = "img"}), HasSubstr("a column that became the image has no other name"));
-  EXPECT_THAT(refusal_of({.label = "image/class/label"}), HasSubstr("a column that became the label has no other name"));
+  EXPECT_THAT(refusal_of({.label = "image/class/label"}),
+              HasSubstr("a column that became the label has no other name"));
 }
 
 TEST_F(ChosenFields, GiveNumbersInEveryForm) {
