@@ -37,6 +37,7 @@ class FaultySource final : public Source {
   std::uint64_t alignment() const override { return inner_->alignment(); }
   std::uint64_t gap_worth_reading() const override { return inner_->gap_worth_reading(); }
   std::uint64_t gap_in_turn() const override { return inner_->gap_in_turn(); }
+  bool is_remote() const override { return inner_->is_remote(); }
   std::string_view io_name() const override { return inner_->io_name(); }
   std::optional<ObjectIdentity> identity(std::string_view part = {}) const override { return inner_->identity(part); }
 

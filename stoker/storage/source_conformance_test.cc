@@ -26,6 +26,7 @@
 #include "stoker/storage/hf/hf_hub_testing.h"
 #include "stoker/storage/http/http_server_testing.h"
 #include "stoker/storage/http/http_store.h"
+#include "stoker/storage/kept_chunks.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/s3/s3_server_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -86,6 +87,20 @@ std::shared_ptr<Source> make_cached(std::shared_ptr<Source> store, const TempFol
   return {cached, &cached->source};
 }
 
+/// A source with what keeps its chunks.
+std::shared_ptr<Source> make_kept(std::shared_ptr<Source> store) {
+  struct Kept {
+    explicit Kept(std::shared_ptr<Source> of)
+        : store(std::move(of)), chunks(kSize), source(chunks.in_front_of(*store)) {}
+
+    std::shared_ptr<Source> store;
+    KeptChunks chunks;
+    Source& source;
+  };
+  const auto kept = std::make_shared<Kept>(std::move(store));
+  return {kept, &kept->source};
+}
+
 /// The part `file` of a folder, with the hub that has it.
 std::shared_ptr<Source> make_on_hub(const std::string& file, const std::vector<std::uint8_t>& content) {
   struct OnHub {
@@ -141,6 +156,10 @@ std::vector<SourceCase> all_cases() {
       {.name = "CachedHttp",
        .make = [](const TempFolder& folder, const auto&, const auto& content,
                   const auto& access) { return make_cached(make_served(content), folder, access); },
+       .in_file = false},
+      {.name = "KeptChunks",
+       .make = [](const TempFolder&, const auto&, const auto& content,
+                  const auto&) { return make_kept(make_served(content)); },
        .in_file = false},
       {.name = "Hub",
        .make = [](const TempFolder&, const auto& file, const auto& content,

@@ -85,6 +85,24 @@ def test_index_asks_for_each_byte_of_a_tfrecord_once(stoker, shards, tmp_path):
     assert index == (shard.parent / f"{shard.name}.sidx").read_bytes()
 
 
+def test_entry_points_take_no_request_of_their_own_for_long(stoker, tmp_path):
+    photos = ("--count", 100, "--classes", 4, "--seed", 5, "--format", "folder")
+    stoker.text("synth", tmp_path / "loose", "--kind", "imagenet", *photos)
+    stoker.text("pack", tmp_path / "loose", tmp_path / "packed")
+    # One read at a time: what is read together does not depend on what was there first.
+    options = ("--recipe", "imagenet-train", "--batch", 5, "--epochs", 5, "--io-depth", 1, "--tune", "off")
+    with WebServer(tmp_path / "packed") as server:
+        def requests(*more):
+            before = server.counts()["requests"]
+            audit = stoker.audit(tmp_path, "run", f"{server.url}/", *options, *more, env=PATIENCE)
+            return server.counts()["requests"] - before, audit
+
+        indexed, audit = requests()
+        scanned, plain = requests("--no-index")
+    assert audit == plain == stoker.audit(tmp_path, "run", tmp_path / "packed", *options)
+    assert 0.8 * 500 < indexed < 1.2 * scanned
+
+
 def test_a_run_says_what_it_asked_the_server_for(stoker, shards):
     with WebServer(shards, "--latency", 0.02) as server:
         args = run(pattern(server.url), "--epochs", 2)

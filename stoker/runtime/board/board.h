@@ -17,6 +17,7 @@ struct BoardOptions {
   RankSlice slice;
   std::int64_t epochs_end = INT64_MAX;  // nothing is drawn of this epoch and later ones
   LocatorOptions locator;
+  std::uint64_t entry_points_bytes = 0;  // that the locator may keep
   ReadAheadOptions read_ahead;
   BatchPoolOptions batches;
   TicketBoardOptions tickets;

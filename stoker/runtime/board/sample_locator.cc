@@ -41,7 +41,7 @@ void SampleLocator::find_row(Ticket& ticket) const {
   if (ticket.padding()) return;
   try {
     dataset_.read(ticket.sample, ticket.row);
-    if (options_.disk_cache) read_by_disk_cache(ticket.row);
+    read_by_caches(ticket.row);
     if (knows_bad(ticket.row)) {
       fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
     }
@@ -167,9 +167,14 @@ void SampleLocator::add_entry_points(Ticket& ticket) const {
   }
 }
 
-void SampleLocator::read_by_disk_cache(SampleRow& row) const {
-  for (Source** const source : {&row.source, &row.entry_points_source}) {
-    if (*source) *source = &options_.disk_cache->in_front_of(**source);
+void SampleLocator::read_by_caches(SampleRow& row) const {
+  if (options_.disk_cache) {
+    for (Source** const source : {&row.source, &row.entry_points_source}) {
+      if (*source) *source = &options_.disk_cache->in_front_of(**source);
+    }
+  }
+  if (options_.entry_points && row.entry_points.length > 0) {
+    row.entry_points_source = &options_.entry_points->in_front_of(*row.entry_points_source);
   }
 }
 

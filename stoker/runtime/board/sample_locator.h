@@ -17,6 +17,7 @@
 #include "stoker/runtime/report/quarantine.h"
 #include "stoker/runtime/share/sample_cache.h"
 #include "stoker/storage/cache/disk_cache.h"
+#include "stoker/storage/kept_chunks.h"
 
 namespace stoker {
 
@@ -32,6 +33,7 @@ struct LocatorOptions {
   std::shared_ptr<const Quarantine> quarantine{};  // samples that are known to be bad, if any
   std::shared_ptr<SampleCache> cache{};            // of encoded samples, if any
   DiskCache* disk_cache = nullptr;                 // in front of their sources, if any
+  KeptChunks* entry_points = nullptr;              // in front of those of entry points, if any
 };
 
 class SampleLocator {
@@ -66,7 +68,7 @@ class SampleLocator {
   void read_window(Ticket& ticket, std::size_t number) const;
   void add_entry_points(Ticket& ticket) const;
   bool find_in_cache(Ticket& ticket) const;
-  void read_by_disk_cache(SampleRow& row) const;
+  void read_by_caches(SampleRow& row) const;
 
   const Dataset& dataset_;
   const LocatorOptions options_;

@@ -29,6 +29,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   board.locator.raw_windows = RawWindows(plan);
   board.locator.array_windows = ArrayWindows(plan);
   board.locator.seed = options.order.seed;
+  board.entry_points_bytes = memory.entry_points;
   board.tickets.prefetch = options.knobs.prefetch;
   board.tickets.bad_sample = options.given.bad_sample;
   board.read_ahead.reserve_bytes = kArenaReserve;

@@ -77,6 +77,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       cache_share(stoker::cache_share(*dataset, plan.fields(), options.world, memory.cache)),
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
       disk_cache(open_disk_cache(options, memory.disk_cache)),
+      entry_points(memory.entry_points > 0 ? std::make_unique<KeptChunks>(memory.entry_points) : nullptr),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
       mixer(mixer_of(plan, options)),
@@ -93,6 +94,7 @@ BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const 
   of_board.locator.quarantine = quarantine;
   of_board.locator.cache = cache;
   of_board.locator.disk_cache = disk_cache.get();
+  of_board.locator.entry_points = entry_points.get();
   of_board.batches.device.pinned = pinned.get();
   of_board.batches.device.mixer = mixer.get();
   of_board.tickets.mix_block = mixer ? mixer->block() : 0;

@@ -69,7 +69,8 @@ struct EngineCore {
   const EnoughMemory enough_memory;
   const std::unique_ptr<CacheShare> cache_share;
   const std::shared_ptr<SampleCache> cache;
-  const std::unique_ptr<DiskCache> disk_cache;  // null without one
+  const std::unique_ptr<DiskCache> disk_cache;     // null without one
+  const std::unique_ptr<KeptChunks> entry_points;  // null where none are read over a network
   ScratchBudget scratch;
   const std::unique_ptr<const BatchMixer> mixer;        // null where samples are not mixed
   const std::vector<std::unique_ptr<BatchStep>> steps;  // of each batch, one batch at a time

@@ -62,6 +62,15 @@ std::uint64_t tickets_memory(const ResolvedOptions& options, int prefetch, std::
 
 bool is_far(const Dataset& dataset) { return !dataset.meters().empty(); }
 
+// Of photographs they are 2% of the bytes, of small JPEGs up to twice as many. Nothing is allocated before it is read.
+constexpr std::uint64_t kEntryPointsPart = 16;
+
+std::uint64_t most_entry_points(const Dataset& dataset, const Plan& plan) {
+  const bool any = std::any_of(plan.views().begin(), plan.views().end(),
+                               [](const ViewPlan& view) { return view.kind == ViewKind::kImage; });
+  return any && is_far(dataset) ? dataset.bytes() / kEntryPointsPart : 0;
+}
+
 /// Each sample is padded, by half a unit on average.
 double mean_bytes_in_arena(const Dataset& dataset) {
   return static_cast<double>(dataset.bytes()) / static_cast<double>(dataset.size()) +
@@ -189,6 +198,7 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedO
     give(memory.cache, std::min(whole_cache_bytes(dataset) - memory.cache, left / 2));
   }
   if (memory.disk_cache > 0) give(memory.disk_cache, std::min(left / 8, kCacheWritesMax - kCacheWritesMin));
+  give(memory.entry_points, std::min(left / 8, most_entry_points(dataset, plan)));
   const std::int64_t ahead = tickets_ahead(dataset, options);
   if (!options.fixed.prefetch && options.given.tune != TuneMode::kOff) {
     give(memory.tickets, std::min(left / 8, tickets_memory(options, kPrefetchTuned, ahead) - memory.tickets));

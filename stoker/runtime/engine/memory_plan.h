@@ -13,14 +13,15 @@ namespace stoker {
 
 /// In bytes.
 struct MemoryPlan {
-  std::uint64_t cache = 0;       // of encoded samples; the ranks of a host that share it count it in full each
-  std::uint64_t disk_cache = 0;  // what waits to be written to it
-  std::uint64_t tickets = 0;     // what is known of samples that were drawn
-  std::uint64_t read_ahead = 0;  // encoded samples on their way
-  std::uint64_t scratch = 0;     // what decoding needs
+  std::uint64_t cache = 0;         // of encoded samples; the ranks of a host that share it count it in full each
+  std::uint64_t disk_cache = 0;    // what waits to be written to it
+  std::uint64_t entry_points = 0;  // of JPEGs behind a network
+  std::uint64_t tickets = 0;       // what is known of samples that were drawn
+  std::uint64_t read_ahead = 0;    // encoded samples on their way
+  std::uint64_t scratch = 0;       // what decoding needs
   std::uint64_t batches = 0;
 
-  std::uint64_t total() const { return cache + disk_cache + tickets + read_ahead + scratch + batches; }
+  std::uint64_t total() const { return cache + disk_cache + entry_points + tickets + read_ahead + scratch + batches; }
 };
 
 /// Throws kLimit for too many outputs, kMemory for a budget that cannot work, saying the least that does.

@@ -59,5 +59,21 @@ TEST(TicketsAhead, FillTheReadAheadOfDataBehindANetwork) {
   EXPECT_EQ(ahead(100'000, 1 << 20, true, OrderKind::kWindowed), ahead(100'000, 1 << 20, false, OrderKind::kWindowed));
 }
 
+TEST(MemoryPlan, HasRoomForEntryPointsBehindANetwork) {
+  const auto entry_points = [](bool is_far, std::uint64_t memory) {
+    const ShardedDataset data = large_dataset(100'000, 1 << 20, is_far);
+    const Plan plan(small_recipe());
+    const ResolvedOptions options = resolve_options(data, plan.recipe(), {.batch = 8, .memory = memory});
+    const MemoryPlan planned = plan_memory(data, plan, options);
+    EXPECT_LE(planned.total(), memory);
+    return planned.entry_points;
+  };
+  constexpr std::uint64_t kMuch = std::uint64_t{1} << 40, kLittle = std::uint64_t{1} << 30;
+  EXPECT_EQ(entry_points(true, kMuch), (100'000ULL << 20) / 16);
+  EXPECT_LT(entry_points(true, kLittle), kLittle / 8);
+  EXPECT_GT(entry_points(true, kLittle), kLittle / 10);
+  EXPECT_EQ(entry_points(false, kMuch), 0u);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -100,6 +100,7 @@ class Drawing {
 
   void draw_sample(Ticket& ticket);
   void place(Drawn& drawn);
+  bool is_kept(std::uint64_t shard, std::uint64_t offset) const;
   bool draw_to(std::uint64_t end);
   void look();
   void start_reads();
@@ -110,6 +111,7 @@ class Drawing {
   const BoardOptions& board_;
   ForecastSource source_;
   std::vector<std::int64_t> shard_begins_;
+  double kept_apart_ = 0;  // the part of what lies apart that was read before
   EpochOrder order_;
   std::int64_t epoch_ = 0, batch_ = 0;
   int slot_ = 0;
@@ -138,6 +140,16 @@ Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board, std::siz
       begin += samples;
     }
   }
+  const double apart = static_cast<double>(layout.span_apart) / static_cast<double>(layout.samples.size()) *
+                       static_cast<double>(board.order.samples);
+  kept_apart_ = apart > 0 ? std::min(1.0, static_cast<double>(board.entry_points_bytes) / apart) : 0;
+}
+
+/// Whether a place, apart from the samples, is in one of the chunks that are kept.
+bool Drawing::is_kept(std::uint64_t shard, std::uint64_t offset) const {
+  constexpr std::uint64_t kParts = 1009;
+  const std::uint64_t part = (offset / KeptChunks::kChunkBytes + 17 * shard) * 31 % kParts;
+  return static_cast<double>(part) < kept_apart_ * static_cast<double>(kParts);
 }
 
 void Drawing::draw_sample(Ticket& ticket) {
@@ -169,6 +181,9 @@ void Drawing::place(Drawn& drawn) {
   const auto pattern = static_cast<std::int64_t>(layout_.samples.size());
   const auto round = static_cast<std::uint64_t>(in_shard / pattern);
   drawn.layout = layout_.samples[static_cast<std::size_t>(in_shard % pattern)];
+  std::erase_if(drawn.layout.ranges, [&](const SampleLayout::Range& range) {
+    return range.apart && is_kept(shard, round * layout_.span_apart + range.begin);
+  });
   drawn.fields.resize(drawn.layout.ranges.size());
   drawn.ticket.work = &work_;
   drawn.ticket.grant.place = drawn_end_;
@@ -307,6 +322,8 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
       SampleLayout::Sample sample{.ranges = {}, .bytes = ticket.bytes};
       for (const FieldRead& read : ticket.reads) {
         const bool apart = read.field == &ticket.row.entry_points;
+        // Those of an index on this machine are read by way of the page cache.
+        if (apart && source->is_remote() && !ticket.row.entry_points_source->is_remote()) continue;
         sample.ranges.push_back({read.field->offset + read.begin, read.length, apart});
         layout.loose |= !read.field->part.empty();
       }

@@ -93,6 +93,19 @@ TEST(ReadForecast, TellsEntryPointsFromSamples) {
   EXPECT_NEAR(forecast.bytes - forecast.bytes_apart, kSampleBytes, 0.02 * kSampleBytes);
 }
 
+TEST(ReadForecast, ReadsNoEntryPointsThatAreKept) {
+  SampleLayout layout = layout_of(999);
+  for (std::uint64_t i = 0; i < 16; ++i) layout.samples[i].ranges.push_back({i * 2000, 100, true});
+  layout.span_apart = 16 * 2000;
+  BoardOptions board = board_of(OrderKind::kGlobal);
+  const std::uint64_t all = 2000 * static_cast<std::uint64_t>(board.order.samples);
+  board.entry_points_bytes = 2 * all;
+  EXPECT_EQ(forecast_reads(layout, board).requests_apart, 0);
+  EXPECT_NEAR(forecast_reads(layout, board).requests, 1, 0.02);
+  board.entry_points_bytes = all / 4;
+  EXPECT_NEAR(forecast_reads(layout, board).requests_apart, 0.75, 0.05);
+}
+
 TEST(ReadForecast, HasRoomForFewerRequestsTheLessMayBeDrawnAhead) {
   BoardOptions board = board_of(OrderKind::kGlobal);
   const double ahead = forecast_reads(layout_of(999), board).requests_ahead;
