@@ -2,9 +2,11 @@
 // memory, and where there is none left the program ends.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,19 @@ namespace stoker {
 /// until then is not to be used.
 bool for_each_json_value(std::string_view json,
                          const std::function<void(const std::string& pointer, nlohmann::json value)>& see);
+
+/// The number, if it is a whole one that `Whole` has; throws as get() does for others, which makes something of them.
+template <typename Whole, typename Json>
+Whole whole_number(const Json& value) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.template get<std::uint64_t>();
+    if (std::in_range<Whole>(number)) return static_cast<Whole>(number);
+  } else if (value.is_number_integer()) {
+    const auto number = value.template get<std::int64_t>();
+    if (std::in_range<Whole>(number)) return static_cast<Whole>(number);
+  }
+  throw Json::out_of_range::create(406, "not a whole number, or too large", &value);
+}
 
 /// The pointer to a member of the whole: "/a~1b" for "a/b".
 std::string json_pointer_to(std::string_view key);

@@ -48,6 +48,19 @@ TEST(JsonValues, AreToldFromWhatIsNoJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\" 1}", "1 2", "nul", "\"\xff\"", "{\"a\": 1}}"}) values_of(text);
 }
 
+TEST(WholeNumber, IsWhatTheTypeHas) {
+  const auto is_refused = [](auto whole, const char* text) {
+    EXPECT_THROW(whole_number<decltype(whole)>(nlohmann::json::parse(text)), nlohmann::json::exception) << text;
+  };
+  EXPECT_EQ(whole_number<int>(nlohmann::json(-7)), -7);
+  EXPECT_EQ(whole_number<std::int64_t>(nlohmann::ordered_json::parse("9223372036854775807")), INT64_MAX);
+  EXPECT_EQ(whole_number<std::uint64_t>(nlohmann::json::parse("18446744073709551615")), UINT64_MAX);
+  for (const char* text : {"1.0", "1e30", "-1e300", "\"1\"", "true", "null", "[1]"}) is_refused(0, text);
+  is_refused(0, "2147483648");
+  is_refused(0U, "-1");
+  is_refused(std::int64_t{0}, "9223372036854775808");
+}
+
 TEST(JsonValues, TakeNoMemoryToForget) {
   const std::string text = R"({"a": [1, {"b": "a string that is too long for a short one"}], "c": {"d": {}}})";
   int told = 0;

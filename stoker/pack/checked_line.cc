@@ -8,6 +8,15 @@ namespace stoker {
 
 using Json = nlohmann::json;
 
+Json parse_whole_json(std::string_view text) {
+  return Json::parse(text, [](int, Json::parse_event_t event, const Json& value) {
+    if (event == Json::parse_event_t::value && value.is_number_float()) {
+      throw Json::out_of_range::create(406, "a number is not whole", &value);
+    }
+    return true;
+  });
+}
+
 std::string checked_line(const Json& json) {
   const std::string text = json.dump();
   return text + "\t" + to_hex(hash64(text)) + "\n";
@@ -18,7 +27,7 @@ std::optional<Json> json_of_line(const std::string& line) {
   if (tab == std::string::npos) return std::nullopt;
   const std::string text = line.substr(0, tab);
   if (line.substr(tab + 1) != to_hex(hash64(text))) return std::nullopt;
-  return Json::parse(text);
+  return parse_whole_json(text);
 }
 
 std::string to_json_text(std::string_view bytes) {

@@ -9,6 +9,10 @@
 
 namespace stoker {
 
+/// What jobs keep has no fractions: a number that is not whole is an error, as what is not JSON is (nlohmann's
+/// exceptions).
+nlohmann::json parse_whole_json(std::string_view text);
+
 /// With its line feed.
 std::string checked_line(const nlohmann::json& json);
 /// Of a line without its line feed; nothing if it is torn.

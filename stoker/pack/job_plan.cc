@@ -53,7 +53,7 @@ JobPlan::JobPlan(std::shared_ptr<Source> opened, Location at, std::string_view c
   id_ = to_hex(hash64(head));
   std::string made_for;
   try {
-    const Json json = Json::parse(head);
+    const Json json = parse_whole_json(head);
     if (json.at("stoker_plan") != kPlanVersion) {
       fail(ErrorKind::kData, "'{}' is a plan of another version of Stoker; make it anew", at_);
     }

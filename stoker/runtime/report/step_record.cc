@@ -11,6 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/executor.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/json_values.h"
 #include "stoker/base/log.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
@@ -39,9 +40,9 @@ std::optional<StepRecord> parse_step_record(const std::string& text) {
     json.at("median_s").get_to(record.median_s);
     json.at("low_s").get_to(record.low_s);
     json.at("high_s").get_to(record.high_s);
-    json.at("count").get_to(record.count);
-    json.at("batch").get_to(record.batch);
-    json.at("world").get_to(record.world);
+    record.count = whole_number<decltype(record.count)>(json.at("count"));
+    record.batch = whole_number<decltype(record.batch)>(json.at("batch"));
+    record.world = whole_number<decltype(record.world)>(json.at("world"));
     json.at("how").get_to(record.how);
     json.at("machine").get_to(record.machine);
     json.at("recorded_s").get_to(record.recorded_s);
