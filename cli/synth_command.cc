@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
+#include "cli/command_text.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/json_output.h"
@@ -19,6 +20,7 @@
 #include "stoker/device/accelerator_profiles.h"
 #include "stoker/pack/synth/synth.h"
 #include "stoker/pack/synth/synth_records.h"
+#include "stoker/storage/location.h"
 
 namespace stoker {
 namespace {
@@ -33,15 +35,16 @@ struct SynthCommandOptions {
   bool json = false;
 };
 
-/// What DATA is for `run`: npz files are not looked for in folders, where they are fields of samples.
-std::string data_of_records(const std::string& out, std::string_view format) {
-  return format == "npz" ? fmt::format("'{}/train/*.npz'", out) : fmt::format("{}/train", out);
-}
-
-std::string_view first_profile_of(const TrainingWorkload& workload) {
+/// By which its last profile, whose accelerator is the least, reads them. Npz files are not looked for in folders,
+/// where they are fields of samples.
+std::string run_of_records(const std::string& out, const TrainingWorkload& workload, std::int64_t count) {
   const std::vector<AcceleratorProfile>& all = accelerator_profiles();
-  const auto is_last = [&](const AcceleratorProfile& profile) { return profile.workload == &workload; };
-  return std::find_if(all.rbegin(), all.rend(), is_last)->name;
+  const AcceleratorProfile& profile = *std::find_if(
+      all.rbegin(), all.rend(), [&](const AcceleratorProfile& other) { return other.workload == &workload; });
+  const std::string data = out + (workload.format == "npz" ? "/train/*.npz" : "/train");
+  std::vector<std::string> words = {"stoker", "run", data, "--accelerator", std::string(profile.name)};
+  if (profile.batch > count) words.insert(words.end(), {"--batch", std::to_string(count)});
+  return command_text(words);
 }
 
 void synth_records(const SynthCommandOptions& options, Interrupts& interrupts) {
@@ -79,14 +82,15 @@ void synth_records(const SynthCommandOptions& options, Interrupts& interrupts) {
   }
   write_output(
       fmt::format("{}: {} in {}, {}, in {}: {:.3g}% of {}'s {} ({})\n"
-                  "Next: stoker run {} --accelerator {}\n",
+                  "Next: {}\n",
                   options.out, counted(synth.count, "sample"), counted(made.files.files, "file"),
                   format_size(static_cast<double>(made.bytes)), format_duration(seconds), 100 * share, workload.name,
                   format_count(static_cast<std::uint64_t>(workload.samples())), format_size(workload.bytes()),
-                  data_of_records(options.out, workload.format), first_profile_of(workload)));
+                  run_of_records(options.out, workload, synth.count)));
 }
 
 void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
+  require_local(options.out, "synth");
   if (!options.like.empty()) return synth_records(options, interrupts);
   SynthOptions synth = options.synth;
   synth.count = options.count.value_or(synth.count);

@@ -73,6 +73,7 @@ class VerifyJob {
     for (const FoundShard& shard : shards) known.insert(shard.location);
     std::set<Location> strays;
     for (const Location& folder : manifests_.whole_folders()) {
+      if (!options_.stores.of(folder).can_list()) continue;
       const std::unique_ptr<Folder> listed = options_.stores.list(folder);
       listed->drop_hidden();
       for (std::size_t i = 0; i < listed->size(); ++i) {

@@ -3,6 +3,8 @@
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/base/words.h"
+#include "stoker/storage/cache/cached_object.h"
+#include "stoker/storage/location.h"
 
 namespace stoker {
 namespace {
@@ -19,7 +21,13 @@ void set_disk_cache(LoaderOptions& options, std::string_view text) {
          text);
   }
   options.cache_bytes_max = parse_size(text.substr(colon + 1));
+  constexpr std::uint64_t kLeast = CachedObject::kChunkBytes * CachedObject::kSegmentChunks;  // written at once
+  if (options.cache_bytes_max < kLeast) {
+    fail(ErrorKind::kUsage, "a cache of {} keeps nothing; give it at least {}",
+         format_size(static_cast<double>(options.cache_bytes_max)), whole_megabytes(kLeast));
+  }
   options.cache_folder = text.substr(0, colon);
+  require_local(options.cache_folder, "a disk cache");
   options.cache = CacheKind::kDisk;
 }
 

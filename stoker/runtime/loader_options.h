@@ -69,6 +69,7 @@ struct LoaderOptions {
   std::optional<std::int64_t> batch_repeats{};  // how often each sample of a global batch stands in it, augmented anew
                                                 // each time; unset: the recipe's
   std::optional<int> rank{}, world{};           // unset: what the launcher says (order/launcher.h)
+  bool launched = true;                         // false: a loader of its own, about which the launcher says nothing
   std::optional<Tail> tail{};                   // unset: the recipe's
   CacheKind cache = CacheKind::kNone;           // of encoded samples, shared by the ranks of this host
   std::string cache_folder{};                   // of the cache on a disk,
@@ -81,6 +82,7 @@ struct LoaderOptions {
   std::string name{};               // of this loader in its metrics; empty: a number
   std::string audit{};              // file to write one line per delivered sample to; empty: none
   std::string trace{};              // file for what each thread did when (runtime/report/trace.h); empty: none
+  bool step_goes_on = false;        // while the consumer takes a batch that is there: it only emulates an accelerator
   bool keep_step = true;  // the time of the consumer's steps is kept for the doctor (runtime/report/step_record.h)
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <thread>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/base/watchdog_testing.h"
@@ -50,6 +51,24 @@ TEST(LoaderReports, TellWhatAWaitWasFor) {
   EXPECT_EQ(metrics[Metric::kConsumerWaitReadsNs] + metrics[Metric::kConsumerWaitWorkersNs] +
                 metrics[Metric::kConsumerWaitDeviceNs],
             metrics[Metric::kConsumerWaitNs]);
+}
+
+// As it is late where others hold the cores.
+TEST(LoaderReports, CountWhatAConsumerIsLateAsAWaitOrAsItsStep) {
+  constexpr std::int64_t kLateNs = 3'000'000;
+  const MemoryDataset data = memory_dataset();
+  for (const bool step_goes_on : {false, true}) {
+    const auto be_late = [](const LoaderProgress&) {
+      for (const std::int64_t until = now_ns() + kLateNs; now_ns() < until;) std::this_thread::yield();
+    };
+    Loader loader(data.dataset, small_recipe(), {.batch = 10, .step_goes_on = step_goes_on, .progress = be_late});
+    int batches = 0;
+    for (const BatchPtr& batch : loader.epoch(0)) batches += batch->size() > 0 ? 1 : 0;
+    const Metrics metrics = loader.metrics();
+    EXPECT_GE(metrics[step_goes_on ? Metric::kConsumerStepNs : Metric::kConsumerWaitNs], batches * kLateNs);
+    EXPECT_GE(metrics[Metric::kConsumerWaitWorkersNs], step_goes_on ? 0 : batches * kLateNs);
+    EXPECT_GT(batches, 1);
+  }
 }
 
 TEST(Headspace, IsMeasuredWithExtraBatches) {

@@ -1,6 +1,7 @@
 #include "stoker/storage/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -33,6 +34,18 @@ FileDescriptor open_partial(const std::string& path) {
   }
 }
 
+/// Whether the path names a device or a pipe, which takes bytes as they come, and must not be replaced.
+bool takes_bytes_as_they_come(const std::string& path) {
+  struct stat found;
+  return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
+
+FileDescriptor open_as_it_is(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) fail_system("open", path, errno);
+  return file;
+}
+
 std::string partial_name(const std::string& path, std::string_view writer) {
   std::string name = path;
   if (!writer.empty()) name.append(".").append(writer);
@@ -42,12 +55,14 @@ std::string partial_name(const std::string& path, std::string_view writer) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path, std::string_view writer)
-    : path_(std::move(path)), partial_path_(partial_name(path_, writer)), fd_(open_partial(partial_path_)) {
+    : path_(std::move(path)),
+      partial_path_(takes_bytes_as_they_come(path_) ? "" : partial_name(path_, writer)),
+      fd_(partial_path_.empty() ? open_as_it_is(path_) : open_partial(partial_path_)) {
   buffer_.reserve(kWriteBytes);
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_) ::unlink(partial_path_.c_str());
+  if (fd_ && !partial_path_.empty()) ::unlink(partial_path_.c_str());
 }
 
 void AtomicFile::write(Bytes bytes) {
@@ -81,6 +96,10 @@ void AtomicFile::write_out(Bytes bytes) {
 
 void AtomicFile::commit() {
   flush();
+  if (partial_path_.empty()) {
+    ::close(fd_.release());
+    return;
+  }
   if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
   if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) fail_system("create", path_, errno);
   // From here on the destructor has nothing to remove. What was synced cannot be lost by closing.

@@ -1,6 +1,7 @@
 // A file that exists whole or not at all: written as "PATH.partial" (or "PATH.WRITER.partial"), on disk before it takes
 // its name, and its name on disk before commit() returns. A killed process leaves at most the partial file, which the
-// next attempt replaces.
+// next attempt replaces. A device or a pipe, such as /dev/null, gets the bytes as they are written, and stays what it
+// is.
 #pragma once
 
 #include <string>
@@ -31,7 +32,7 @@ class AtomicFile final : public ObjectWriter {
   void flush();
   void write_out(Bytes bytes);
 
-  std::string path_, partial_path_;
+  std::string path_, partial_path_;  // the latter is empty for a device
   FileDescriptor fd_;
   std::vector<std::uint8_t> buffer_;
   std::uint64_t written_ = 0, begun_ = 0;  // bytes given to the kernel, and by it to the disk

@@ -1,8 +1,12 @@
 #include "stoker/storage/atomic_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <iterator>
 #include <optional>
 
@@ -69,6 +73,20 @@ TEST(AtomicFile, IsWrittenByOneProcessAtATime) {
   EXPECT_EQ(content_of(folder.path("file")), "first");
   write_whole_file(folder.path("file"), as_bytes("second"));
   EXPECT_EQ(content_of(folder.path("file")), "second");
+}
+
+TEST(AtomicFile, WritesToAPipeAsItIs) {
+  const TempFolder folder;
+  const std::string path = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const FileDescriptor reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  write_whole_file(path, as_bytes(std::string_view("some text")));
+  { AtomicFile(path).write(as_bytes(std::string_view("not committed"))); }
+  std::string read(100, '\0');
+  read.resize(static_cast<std::size_t>(::read(reader.get(), read.data(), read.size())));
+  EXPECT_EQ(read, "some text");
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
 TEST(AtomicFile, NamesAPlaceThatCannotBeWritten) {

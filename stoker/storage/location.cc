@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "stoker/base/error.h"
 #include "stoker/storage/open_file.h"
 
 namespace stoker {
@@ -39,6 +40,13 @@ Location Location::operator/(std::string_view relative) const {
 Location Location::operator+(std::string_view ending) const {
   std::string longer = text_;
   return longer.insert(end_of_path(text_), ending);
+}
+
+void require_local(const std::string& path, std::string_view option) {
+  const Location at(path);
+  if (at.is_local()) return;
+  fail(ErrorKind::kUsage,
+       "{} writes to local files alone, and '{}' is a URL; give a path, and copy the file from there", option, at);
 }
 
 Location Location::absolute() const { return is_local() ? Location(absolute_path(text_)) : *this; }

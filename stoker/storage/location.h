@@ -52,6 +52,9 @@ class Location {
   std::size_t scheme_ = 0;  // its length
 };
 
+/// Throws kUsage for a URL: what the user gives by `option` is written to files of this machine alone.
+void require_local(const std::string& path, std::string_view option);
+
 }  // namespace stoker
 
 template <>

@@ -53,6 +53,7 @@ class Store {
   /// A hint that these will be examined before long: a store that is far away asks for all of them at once. Never
   /// fails.
   virtual void expect(std::span<const Location> /*objects*/) const {}
+  virtual bool can_list() const { return true; }
   /// The entries directly in a folder. Throws kNotFound or kIo.
   virtual std::unique_ptr<Folder> list(const Location& folder) const = 0;
   /// The locations that match a pattern of `*`, `?` and `[`, sorted by bytes. Throws kIo.

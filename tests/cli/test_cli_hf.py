@@ -39,6 +39,20 @@ def test_a_run_on_the_hub_delivers_what_a_run_on_the_folder_does(stoker, reposit
         assert (hub.counts["files"] > 0) == (path != "loose")
 
 
+def test_a_commits_files_are_kept_in_a_disk_cache(stoker, repository, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(repository, other)
+    shutil.copy(repository / "train" / "shard-001.tar", other / "train" / "shard-002.tar")
+    shutil.copy(repository / "train" / "shard-001.tar.sidx", other / "train" / "shard-002.tar.sidx")
+    args = run(f"{DATASET}/train/shard-{{001,002}}.tar", "--cache", f"disk={tmp_path / 'cache'}:50MB")
+    with HfHub(repository) as hub:
+        first, again = (stoker.json(*args, env=hub.env)["cache"] for _ in range(2))
+        hub.push(other)
+        later = stoker.json(*args, env=hub.env)["cache"]
+    assert first["misses"] > 0 and again["misses"] == 0
+    assert 0 < later["misses"] < first["misses"]  # one of two files is another
+
+
 def test_a_push_during_a_run_changes_nothing(stoker, repository, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(repository, other, ignore=shutil.ignore_patterns("*.sidx"))

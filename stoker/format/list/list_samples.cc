@@ -81,6 +81,10 @@ void ListSamples::look_at_all_rows() {
 }
 
 void ListSamples::look_anywhere_for(const std::string& path) {
+  if (!Location(path).is_local()) {
+    fail(ErrorKind::kData, "'{}' names '{}', and a list of samples holds paths relative to its folder, not URLs",
+         source_.name(), Location(path));
+  }
   if (is_anywhere_ || !leaves_folder(normal(path))) return;
   if (!source_.can_read_anywhere()) {
     fail(ErrorKind::kData, "'{}' names '{}', and only lists on this machine may name files outside of their folder",

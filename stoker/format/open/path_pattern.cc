@@ -1,6 +1,7 @@
 #include "stoker/format/open/path_pattern.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <optional>
 
@@ -25,6 +26,19 @@ std::vector<std::string_view> split_list(std::string_view body) {
   }
   parts.push_back(body.substr(begin));
   return parts;
+}
+
+/// For messages: the URL that was perhaps meant by what looks like one, as "S3://a" and "s3:/a" do.
+std::string meant_url(const Location& path) {
+  const std::string& text = path.text();
+  const std::size_t colon = text.find(":/");
+  std::string scheme = text.substr(0, std::min(colon, text.size()));
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (scheme != "s3" && scheme != "gs" && scheme != "http" && scheme != "https" && scheme != "hf") return "";
+  const std::size_t rest = std::min(text.find_first_not_of('/', colon + 1), text.size());
+  return fmt::format("; is it the URL '{}'? (pathlib makes one slash of two: give a str)",
+                     Location(scheme + "://" + text.substr(rest)));
 }
 
 /// "000..146" as its numbers, zero-padded where either end is; nothing when `body` is not a range.
@@ -107,7 +121,7 @@ std::vector<Location> expand_pattern(const Location& pattern, const Stores& stor
       store.stat(path, "open");  // says why not: it may only be forbidden
       found.push_back(path);
     } else if (path == pattern) {
-      fail(ErrorKind::kNotFound, "there is no file or folder '{}'", path);
+      fail(ErrorKind::kNotFound, "there is no file or folder '{}'{}", path, meant_url(path));
     } else {
       fail(ErrorKind::kNotFound, "there is no file or folder '{}', which '{}' stands for", path, pattern);
     }

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(PathPattern, ExpandsBraces) {
   EXPECT_THAT(expand_braces("t-{008..011}.tar"), ElementsAre("t-008.tar", "t-009.tar", "t-010.tar", "t-011.tar"));
@@ -64,6 +65,14 @@ TEST(PathPattern, NamesWhatIsNotThere) {
   const Error unmatched = error_of([&] { expand_pattern(folder.path("*.rec"), {}); });
   EXPECT_EQ(unmatched.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(unmatched.message(), HasSubstr(folder.path("*.rec")));
+}
+
+TEST(PathPattern, SaysWhichUrlWasPerhapsMeant) {
+  for (const char* path : {"S3://bucket/a", "s3:/bucket/a"}) {
+    const std::string message = error_of([&] { expand_pattern(path, Stores()); }).message();
+    EXPECT_THAT(message, HasSubstr("is it the URL 's3://bucket/a'?")) << path;
+  }
+  EXPECT_THAT(error_of([] { expand_pattern("c:/a", Stores()); }).message(), Not(HasSubstr("URL")));
 }
 
 }  // namespace

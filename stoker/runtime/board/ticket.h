@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "stoker/base/error.h"
+#include "stoker/base/kind_of.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/plan/field_window.h"
@@ -22,17 +22,6 @@ namespace stoker {
 
 struct BatchWork;
 struct Ticket;
-
-/// The kind of an Error; nothing for any other exception.
-inline std::optional<ErrorKind> kind_of(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const Error& error) {
-    return error.kind();
-  } catch (...) {
-    return std::nullopt;
-  }
-}
 
 /// One field of a ticket's sample, or a part of one, to be read from its source into the ticket's grant.
 struct FieldRead {

@@ -72,6 +72,7 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
       kept_step_(options.given.keep_step ? user_cache_folder() : std::string(),
                  {.data = core.dataset->fingerprint(), .recipe = recipe_hash(core.plan.recipe().to_toml())}),
       world_(options.world),
+      step_goes_on_(options.given.step_goes_on),
       batches_per_epoch_(core.board.order.batches_per_epoch()),
       reports_([&core] { return core.read_metrics(); }) {}
 
@@ -123,12 +124,16 @@ void Consumer::start_requests() {
   core_.observe();
 }
 
-void Consumer::request(const LoaderPosition& batch) {
+void Consumer::check_request(const LoaderPosition& batch) const {
   core_.check_home();
   if (batch.epoch < 0 || batch.epoch >= epochs_end_ || batch.batch < 0 || batch.batch >= batches_per_epoch_) {
     fail(ErrorKind::kUsage, "there is no batch {} of epoch {}: an epoch has {}", batch.batch, batch.epoch,
          counted(batches_per_epoch_, "batch"));
   }
+}
+
+void Consumer::request(const LoaderPosition& batch) {
+  check_request(batch);
   const std::lock_guard lock(core_.mutex);
   core_.check_open();
   if (!core_.board.order.on_request()) fail(ErrorKind::kUsage, "the loader runs an epoch: it takes no requests");
@@ -184,6 +189,7 @@ LoaderPosition Consumer::load_state(std::string_view json) {
 std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<void>& owner) {
   core_.check_home();
   end_step();
+  entered_ns_ = now_ns() - waited_ns_;
   if (core_.trace && wait_since_ns_ == 0) wait_since_ns_ = now_ns();
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && !on_request_) {
@@ -275,7 +281,7 @@ bool Consumer::pop_arriving(Deadline deadline) {
     // It is the device that is late, with what the consumer gave it to do: that is a part of its step.
     const std::int64_t waited_ns = waited_ns_;
     const bool in_time = await_device(0, deadline);
-    waited_ns_ = waited_ns;
+    entered_ns_ += std::exchange(waited_ns_, waited_ns) - waited_ns;
     if (!in_time) return false;
     if (epoch_error_) return true;
     lock.lock();
@@ -425,8 +431,19 @@ BatchPtr Consumer::deliver(std::unique_ptr<LoaderBatch> batch, const std::shared
   if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, core_.metrics.value(Metric::kSamples)});
   step_since_ns_ = times.delivered_ns = now_ns();
   if (core_.trace) trace_wait(step_since_ns_);
+  count_late(step_since_ns_ - entered_ns_ - waited_ns_);
   tell_delivered(step_since_ns_);
   return delivered;
+}
+
+// The batch was there, and the consumer took so long to get it: it waited for a core, or for a lock whose holder did.
+void Consumer::count_late(std::int64_t late_ns) {
+  if (step_goes_on_) {
+    core_.metrics.add(Metric::kConsumerStepNs, late_ns);
+  } else {
+    core_.metrics.add(Metric::kConsumerWaitNs, late_ns);
+    core_.metrics.add(Metric::kConsumerWaitWorkersNs, late_ns);
+  }
 }
 
 // The consumer has got a batch.

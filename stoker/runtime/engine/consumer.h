@@ -34,9 +34,12 @@ class Consumer {
   /// Called for each batch but the first; to be set before batches are asked for.
   void on_delivered(std::function<void(const BatchPeriod&)> told) { delivered_told_ = std::move(told); }
 
+  /// No batches are delivered from here on.
+  void close() { audit_.reset(); }
   void start_epoch(std::int64_t epoch);
   void start_requests();
-  /// Threads: any.
+  /// Threads: any, like request().
+  void check_request(const LoaderPosition& batch) const;
   void request(const LoaderPosition& batch);
   std::int64_t next_epoch() const;
   LoaderPosition position() const;
@@ -73,6 +76,7 @@ class Consumer {
   void report_bad();
   void drop_arriving() noexcept;
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner);
+  void count_late(std::int64_t late_ns);
   void tell_delivered(std::int64_t delivered_ns);
   void release(LoaderBatch* batch) noexcept;
 
@@ -82,10 +86,11 @@ class Consumer {
   const std::int64_t epochs_end_;
   const std::function<void(const LoaderProgress&)> progress_;
   std::function<void(const BatchPeriod&)> delivered_told_;
-  const std::unique_ptr<AuditWriter> audit_;
+  std::unique_ptr<AuditWriter> audit_;
   const LoaderState state_;
   const KeptStep kept_step_;
   const int world_;
+  const bool step_goes_on_;
   const std::int64_t batches_per_epoch_;
 
   bool in_epoch_ = false;
@@ -97,6 +102,7 @@ class Consumer {
   std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
   // Since the last delivery.
   std::int64_t delivered_at_ns_ = 0;         // 0: there was none
+  std::int64_t entered_ns_ = 0;              // next(), for the last time, less what was waited by then
   std::int64_t waited_ns_ = 0;               // for a batch, and not for what the consumer itself gave the device to do
   std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
   bool first_delivered_ = false;

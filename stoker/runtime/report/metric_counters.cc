@@ -64,7 +64,7 @@ Metrics MetricCounters::read() const {
   for (std::size_t i = 0; i < values_.size(); ++i) metrics.values[i] = values_[i].load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const Occupancy::Reading reading = levels_[i].read(metrics.at_ns);
-    metrics[kLevels[i].time] = reading.level_ns;
+    metrics[kLevels[i].time] += reading.level_ns;
     if (kLevels[i].level) metrics[*kLevels[i].level] = reading.level;
   }
   const int workers = workers_.load(std::memory_order_acquire);

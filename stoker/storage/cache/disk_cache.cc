@@ -72,7 +72,15 @@ Source& DiskCache::in_front_of_locked(Source& source) {
 std::unique_ptr<Source> DiskCache::open(Source& source) {
   try {
     const std::optional<ObjectIdentity> identity = source.identity();
-    if (!identity) return nullptr;
+    if (!identity) {
+      if (source.is_remote() && !tells_unversioned_.exchange(true)) {
+        log(LogLevel::kWarning,
+            "the disk cache does not keep '{}', nor what is like it: its store names no version of it (an ETag or a "
+            "date), or it is a folder of loose files, which `stoker pack` makes one object of",
+            source.name());
+      }
+      return nullptr;
+    }
     const std::uint64_t bytes = source.size();
     if (bytes == 0) return nullptr;
     std::unique_ptr<CachedObject> object = folder_->open(*identity, source.name(), bytes, *access_);

@@ -401,6 +401,16 @@ TEST(DiskCache, GoesOnWithoutAFolderAndSaysSoOnce) {
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
+TEST(DiskCache, SaysOnceWhatItCannotKeep) {
+  const TempFolder folder;
+  const Warnings warnings;
+  Cache cache(folder.path("cache"));
+  MemorySource far("http://h/a.tar", some_bytes(10, 1), true), farther("http://h/b.tar", some_bytes(10, 2), true);
+  MemorySource nearby("c.tar", some_bytes(10, 3));
+  for (Source* const source : {&nearby, &far, &farther}) EXPECT_EQ(&cache.cache.in_front_of(*source), source);
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("does not keep 'http://h/a.tar'")));
+}
+
 TEST(DiskCache, GoesOnWhereTheDiskTakesNoMore) {
   const TempFolder folder;
   const int status = status_in_child([&] {

@@ -123,6 +123,7 @@ std::unique_ptr<HttpSource> HfSnapshot::open(const HfEntry& file, std::string na
   return std::make_unique<HttpSource>(HttpObject{.url = hf_file_url(endpoint_, repository_, commit_, file.path),
                                                  .name = std::move(name),
                                                  .dialect = dialect_,
+                                                 .revision = file.tag.empty() ? commit_ : file.tag,
                                                  .keeps_redirect = true},
                                       ObjectVersion{.size = file.size}, transport_, parts_);
 }

@@ -81,6 +81,24 @@ TEST_F(Hf, StaysAtTheCommitThatItSawFirst) {
   EXPECT_EQ(read(kData / "train/a.tar"), "another content");
 }
 
+TEST_F(Hf, TellsACommitsFilesFromAllOthers) {
+  const auto identity = [&](const char* path) { return store().open(kData / path)->identity(); };
+  const auto first = identity("train/a.tar"), other = identity("train/b.tar");
+  ASSERT_TRUE(first && other);
+  EXPECT_NE(first->place, other->place);
+  store_ = hub_.make_store();
+  const auto again = identity("train/a.tar");
+  EXPECT_EQ(first->place + first->version, again->place + again->version);
+  hub_.push("train/b.tar", "another content");
+  store_ = hub_.make_store();
+  const auto unchanged = identity("train/a.tar");
+  EXPECT_EQ(first->place + first->version, unchanged->place + unchanged->version) << "in another commit";
+  hub_.push("train/a.tar", "content of A");
+  store_ = hub_.make_store();
+  const auto later = identity("train/a.tar");
+  EXPECT_NE(first->place + first->version, later->place + later->version);
+}
+
 TEST_F(Hf, ReadsTheRevisionThatIsNamed) {
   hub_.branch("refs/convert/parquet");
   const std::string commit = hub_.head();

@@ -156,6 +156,8 @@ std::optional<FoundObject> HttpObjects::ask(const HttpObject& object, std::strin
   HttpRound round(*transport_);
   HttpCall& call = add_look(round, object, doing);
   round.run();
+  // As servers redirect from a folder's name without a slash, whatever they have to show of it.
+  if (call.progress.redirected == object.url + '/') return FoundObject{.facts = {.mode = S_IFDIR}, .version = {}};
   std::optional<std::uint64_t> size = call.head.content_length;
   if (call.error ? call.is_final && refuses_head(call.head) : !size) {
     std::array<std::uint8_t, 1> byte;

@@ -44,6 +44,7 @@ std::string systems_certificates() {
 HttpOptions HttpOptions::from_environment() {
   HttpOptions options;
   options.ca_file = environment_text("CURL_CA_BUNDLE");
+  if (options.ca_file.empty()) options.ca_file = environment_text("AWS_CA_BUNDLE");
   if (options.ca_file.empty()) {
     options.ca_folder = environment_text("SSL_CERT_DIR");
     options.ca_file = environment_text("SSL_CERT_FILE");

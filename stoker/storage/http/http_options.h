@@ -29,9 +29,9 @@ struct HttpOptions {
   std::string ca_file{}, ca_folder{};  // of certificates to trust; empty: those of the system
   std::stop_token stop{};              // ends all that is under way, and all that follows
 
-  /// With the certificates that CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR name, as curl reads them, and the
-  /// patience that STOKER_HTTP_PATIENCE names in seconds; a third of it is the time for a stall. Throws kUsage for a
-  /// value that is not a number of seconds. Proxies are taken from the variables that curl reads.
+  /// With the certificates that CURL_CA_BUNDLE, AWS_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR name, as curl reads them,
+  /// and the patience that STOKER_HTTP_PATIENCE names in seconds; a third of it is the time for a stall. Throws kUsage
+  /// for a value that is not a number of seconds. Proxies are taken from the variables that curl reads.
   static HttpOptions from_environment();
 };
 

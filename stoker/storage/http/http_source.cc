@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/storage/http/http_url.h"
 
 namespace stoker {
 
@@ -56,9 +57,12 @@ std::uint64_t HttpSource::size(std::string_view part) const {
 
 std::optional<ObjectIdentity> HttpSource::identity(std::string_view part) const {
   if (!part.empty() || !version_) return std::nullopt;
+  if (!object_.revision.empty()) {
+    return ObjectIdentity{.place = object_.name, .version = fmt::format("{} {}", version_->size, object_.revision)};
+  }
   const bool is_known = is_strong_tag(version_->tag) || !version_->last_modified.empty();
   if (!is_known) return std::nullopt;
-  return ObjectIdentity{.place = object_.url,
+  return ObjectIdentity{.place = std::string(without_signature(object_.url)),
                         .version = fmt::format("{} {} {}", version_->size, version_->tag, version_->last_modified)};
 }
 

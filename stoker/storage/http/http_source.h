@@ -22,6 +22,7 @@ struct HttpObject {
   std::string url;
   std::string name;                                      // for messages: without what gives access
   std::shared_ptr<const HttpDialect> dialect = nullptr;  // what the store adds to HTTP, if anything
+  std::string revision{};                                // what tells the bytes of that name from all others, if known
   bool keeps_redirect = false;                           // for some minutes; the dialect says if it has expired
 };
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <latch>
 #include <map>
+#include <mutex>
 #include <semaphore>
+#include <set>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
@@ -300,13 +302,51 @@ TEST_F(Http, SaysHowToNameShardsWhereAListingIsNeeded) {
   EXPECT_TRUE(store().stat(folder, "open").is_folder());
   EXPECT_TRUE(store().find(server_->url(""))->is_folder());
   for (const Error& error :
-       {error_of([&] { store().list(folder); }), error_of([&] { store().match(folder / "*.tar"); }),
-        error_of([&] { store().open_folder(folder); })}) {
+       {error_of([&] { store().list(folder); }), error_of([&] { store().match(folder / "*.tar"); })}) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_THAT(error.message(), HasSubstr("shard-{000..099}.tar"));
   }
   EXPECT_EQ(error_of([&] { store().put(folder / "a.tar"); }).kind(), ErrorKind::kUsage);
   EXPECT_EQ(server_->requests(), 0);
+}
+
+TEST_F(Http, SaysWhatTheServerHasAgainstAFolder) {
+  serve([](const Asked& asked, int) { return HttpServer::status(asked.target.starts_with("/closed/") ? 401 : 404); });
+  const Location closed = server_->url("/closed/"), empty = server_->url("/empty/");
+  store().expect_folder(closed, "manifest.json");
+  store().expect_folder(empty, "manifest.json");
+  EXPECT_THAT(error_of([&] { store().list(closed); }).message(), AllOf(HasSubstr("manifest.json"), HasSubstr("login")));
+  EXPECT_THAT(error_of([&] { store().list(empty); }).message(), HasSubstr("cannot be listed"));
+}
+
+TEST_F(Http, TakesWhatLeadsToASlashForAFolder) {
+  serve([](const Asked& asked, int) {
+    if (asked.target == "/data") return HttpServer::status(301, "Location: /data/\r\n");
+    return asked.target == "/data/" ? HttpServer::serve(asked, "<html>an index</html>") : HttpServer::status(404);
+  });
+  EXPECT_TRUE(store().find(server_->url("/data"))->is_folder());
+  EXPECT_TRUE(store().stat(server_->url("/data"), "open").is_folder());
+}
+
+TEST_F(Http, ReadsFilesBelowAFolderByTheirNames) {
+  std::set<std::string> asked_for;
+  std::mutex mutex;
+  serve([&](const Asked& asked, int) {
+    const std::lock_guard lock(mutex);
+    asked_for.insert(asked.target);
+    return asked.target == "/none.jpg" ? HttpServer::status(404) : HttpServer::serve(asked, content_);
+  });
+  for (const char* url : {"/data", "/data/"}) {
+    const auto folder = store().open_folder(server_->url(url));
+    std::string bytes(100, '\0');
+    read_fully(*folder, 5, MutableBytes(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()), "a b/é#1.jpg");
+    EXPECT_EQ(bytes, content_.substr(5, 100));
+    EXPECT_EQ(folder->size("a b/é#1.jpg"), content_.size());
+    EXPECT_EQ(folder->name_of("x.jpg"), server_->url("/data/x.jpg"));
+    EXPECT_EQ(error_of([&] { folder->list(""); }).kind(), ErrorKind::kUsage);
+  }
+  EXPECT_EQ(asked_for, (std::set<std::string>{"/data/a%20b/%C3%A9%231.jpg"}));
+  EXPECT_EQ(error_of([&] { store().open_folder(server_->url(""))->size("none.jpg"); }).kind(), ErrorKind::kNotFound);
 }
 
 TEST_F(Http, FollowsRedirectsUpToALimit) {

@@ -1,5 +1,7 @@
 #include "stoker/storage/http/http_url.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace stoker {
@@ -48,6 +50,30 @@ std::string origin_of(std::string_view url) {
 }
 
 std::string_view login_of(std::string_view url) { return parts_of(url).login; }
+
+std::string escaped_for_url(std::string_view text, bool keep_slashes) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '.' || c == '_' || c == '~' || (c == '/' && keep_slashes);
+    if (plain) {
+      escaped += c;
+    } else {
+      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return escaped;
+}
+
+std::string_view without_signature(std::string_view url) {
+  const std::size_t begin = url.find('?');
+  if (begin == std::string_view::npos) return url;
+  const std::string query = '&' + in_lower_case(url.substr(begin + 1));
+  for (const std::string_view name : {"&x-amz-signature=", "&x-goog-signature=", "&signature=", "&sig="}) {
+    if (query.find(name) != std::string::npos) return url.substr(0, begin);
+  }
+  return url;
+}
 
 std::string redirect_target(std::string_view asked, std::string_view target) {
   const UrlParts parts = parts_of(target);

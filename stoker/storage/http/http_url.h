@@ -1,5 +1,5 @@
-// Parts of a URL on which the rules for redirects depend. What is no valid URL has parts, too: libcurl refuses it
-// later.
+// Parts of a URL, on which the rules for redirects depend, and how its texts are written. What is no valid URL has
+// parts, too: libcurl refuses it later.
 #pragma once
 
 #include <string>
@@ -12,6 +12,12 @@ std::string origin_of(std::string_view url);
 
 /// "user:password"; empty without.
 std::string_view login_of(std::string_view url);
+
+/// For a path (slashes stay) or a part of a query (they do not): all but unreserved characters are escaped.
+std::string escaped_for_url(std::string_view text, bool keep_slashes);
+
+/// Without the query where that holds a signature: of the same object, the next one is another.
+std::string_view without_signature(std::string_view url);
 
 /// What a redirect from a request for `asked` to `target` leads to: with the login of `asked` where it stays at its
 /// origin, and otherwise without any: a login is not told to another server.

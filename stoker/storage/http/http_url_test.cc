@@ -25,6 +25,16 @@ TEST(HttpUrl, KeepsItsLoginToItsOrigin) {
   EXPECT_EQ(redirect_target(kAsked, "http://host/b.tar"), "http://host/b.tar") << "another origin";
 }
 
+TEST(HttpUrl, IsThatOfTheObjectWithoutItsSignature) {
+  for (const std::string query :
+       {"X-Amz-Date=1&X-Amz-Signature=ab", "x-goog-signature=1", "Expires=1&Signature=a", "sv=1&sig=a%2F"}) {
+    EXPECT_EQ(without_signature("https://h/a.tar?" + query), "https://h/a.tar") << query;
+  }
+  for (const char* url : {"https://h/a.tar", "https://h/a.tar?versionId=7", "https://h/a.tar?design=x&sign=1", "h?"}) {
+    EXPECT_EQ(without_signature(url), url);
+  }
+}
+
 TEST(HttpUrl, StaysEncrypted) {
   EXPECT_TRUE(may_redirect("http://a", "https://b"));
   EXPECT_TRUE(may_redirect("http://a", "HTTP://b"));

@@ -138,9 +138,13 @@ Verdict verdict_on_failure(int code, std::string_view message) {
     case CURLE_URL_MALFORMAT:
       return Verdict::refusal("it is not a valid URL; characters such as spaces are written as %20", ErrorKind::kUsage);
     case CURLE_PEER_FAILED_VERIFICATION:
-      return Verdict::refusal(fmt::format(
-          "the server's certificate is not trusted: {}; SSL_CERT_FILE names the file of an authority of your own",
-          said));
+      if (said.find("host name") != std::string::npos) {
+        return Verdict::refusal(fmt::format("the server's certificate is for another host: {}; check the URL", said));
+      }
+      return Verdict::refusal(
+          fmt::format("the server's certificate is not trusted: {}; the first of CURL_CA_BUNDLE, AWS_CA_BUNDLE and "
+                      "SSL_CERT_FILE that is set names the file of the authorities to trust",
+                      said));
     case CURLE_SSL_CACERT_BADFILE:
       return Verdict::refusal(fmt::format("the file of trusted certificates cannot be read: {}", said));
     case CURLE_COULDNT_RESOLVE_HOST:

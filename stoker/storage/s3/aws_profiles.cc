@@ -1,5 +1,8 @@
 #include "stoker/storage/s3/aws_profiles.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -54,11 +57,13 @@ class Parser {
   }
 
   void add_setting(std::string_view text, bool nested) {
-    const std::size_t equals = text.find('=');
+    const std::size_t equals = text.find_first_of("=:");
     if (equals == std::string::npos) fail_here(R"(a line is "name = value" or "[section]")");
     if (section_ == nullptr) fail_here("a setting stands before the first \"[section]\"");
     if (nested && outer_.empty()) fail_here("a setting with spaces before it belongs to one without a value");
-    const std::string setting(trimmed(text.substr(0, equals)));
+    std::string setting(trimmed(text.substr(0, equals)));
+    std::transform(setting.begin(), setting.end(), setting.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     const std::string_view value = without_comment(trimmed(text.substr(equals + 1)));
     if (setting.empty()) fail_here("a setting has a name");
     (*section_)[nested ? outer_ + "." + setting : setting] = value;
@@ -122,16 +127,16 @@ std::string configuration_file(const Environment& environment, std::string_view 
 }
 
 AwsProfile AwsProfile::load(const Environment& environment) {
-  const auto sections_of = [&](std::string_view variable, std::string_view below_home) {
-    const std::string path = configuration_file(environment, variable, below_home);
-    return path.empty() ? AwsSections() : read_aws_file(path);
-  };
-  const auto named = environment("AWS_PROFILE");
-  AwsProfile profile(named.value_or("default"), sections_of("AWS_CONFIG_FILE", "/.aws/config"),
-                     sections_of("AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials"));
+  const auto sections_of = [](const std::string& path) { return path.empty() ? AwsSections() : read_aws_file(path); };
+  const std::string config = configuration_file(environment, "AWS_CONFIG_FILE", "/.aws/config");
+  const std::string credentials = configuration_file(environment, "AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials");
+  std::string_view variable = "AWS_PROFILE";
+  auto named = environment(variable);
+  if (!named) named = environment(variable = "AWS_DEFAULT_PROFILE");
+  AwsProfile profile(named.value_or("default"), sections_of(config), sections_of(credentials));
   if (named && !profile.exists()) {
-    fail(ErrorKind::kUsage, "AWS_PROFILE is '{}', but neither ~/.aws/config nor ~/.aws/credentials has that profile",
-         *named);
+    fail(ErrorKind::kUsage, "{} is '{}', but neither '{}' nor '{}' has that profile", variable, *named, config,
+         credentials);
   }
   return profile;
 }
@@ -149,8 +154,8 @@ std::optional<std::string> AwsProfile::get(std::string_view setting) const {
   return value_in(config_, section(), setting);
 }
 
-std::optional<std::string> AwsProfile::get_for_s3(std::string_view setting) const {
-  const std::string nested = "s3." + std::string(setting);
+std::optional<std::string> AwsProfile::get_for(std::string_view service, std::string_view setting) const {
+  const std::string nested = fmt::format("{}.{}", service, setting);
   if (const auto services = get("services")) {
     if (auto value = value_in(config_, "services " + *services, nested)) return value;
   }

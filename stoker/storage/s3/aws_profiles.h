@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-/// The settings of a section. One that is nested in another, as "endpoint_url" in "s3 =", has the name
-/// "s3.endpoint_url".
+/// The settings of a section, by their names in small letters. One that is nested in another, as "endpoint_url" in "s3
+/// =", has the name "s3.endpoint_url".
 using AwsSettings = std::map<std::string, std::string, std::less<>>;
 /// The sections of a file by what stands in their brackets: "default", "profile me", "services local".
 using AwsSections = std::map<std::string, AwsSettings, std::less<>>;
@@ -32,8 +32,8 @@ std::string configuration_file(const Environment& environment, std::string_view 
 class AwsProfile {
  public:
   /// Reads the files that the environment names, or those in the home folder; a file that is not there is empty. The
-  /// profile is the one that AWS_PROFILE names, else "default". Throws kUsage if AWS_PROFILE names one that is in
-  /// neither file, and kIo for a file that cannot be read.
+  /// profile is the one that AWS_PROFILE or AWS_DEFAULT_PROFILE names, else "default". Throws kUsage if the one they
+  /// name is in neither file, and kIo for a file that cannot be read.
   static AwsProfile load(const Environment& environment);
 
   /// Sections as the two files have them; `profile` may be in neither.
@@ -47,8 +47,8 @@ class AwsProfile {
 
   /// The value of a setting; the file of credentials comes first. Nothing if neither file has it.
   std::optional<std::string> get(std::string_view setting) const;
-  /// A setting for S3 alone: of the profile's "services" section, or nested in its "s3".
-  std::optional<std::string> get_for_s3(std::string_view setting) const;
+  /// A setting for one service, such as "s3", alone: of the profile's "services" section, or nested in its "s3".
+  std::optional<std::string> get_for(std::string_view service, std::string_view setting) const;
 
  private:
   std::string section() const;  // in the file of configuration

@@ -1,5 +1,6 @@
 #include "stoker/storage/s3/aws_profiles.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -73,14 +74,14 @@ TEST(AwsProfile, IsReadFromTheFilesThatTheEnvironmentNames) {
   const AwsProfile usual =
       AwsProfile::load(environment_of({{"AWS_CONFIG_FILE", config}, {"AWS_SHARED_CREDENTIALS_FILE", keys}}));
   EXPECT_EQ(usual.get("aws_access_key_id"), "OTHER");
-  EXPECT_EQ(usual.get_for_s3("addressing_style"), "path");
+  EXPECT_EQ(usual.get_for("s3", "addressing_style"), "path");
   EXPECT_EQ(usual.get("nothing"), std::nullopt);
 
   const AwsProfile lab = AwsProfile::load(
       environment_of({{"AWS_CONFIG_FILE", config}, {"AWS_SHARED_CREDENTIALS_FILE", keys}, {"AWS_PROFILE", "lab"}}));
   EXPECT_EQ(lab.get("aws_access_key_id"), "ID");
   EXPECT_EQ(lab.get("region"), "elsewhere");
-  EXPECT_EQ(lab.get_for_s3("endpoint_url"), "http://127.0.0.1:8333");
+  EXPECT_EQ(lab.get_for("s3", "endpoint_url"), "http://127.0.0.1:8333");
   EXPECT_EQ(lab.with_name("default").get("region"), "eu-west-1");
 }
 
@@ -93,10 +94,18 @@ TEST(AwsProfile, IsEmptyWithoutFiles) {
 
 TEST(AwsProfile, MustExistWhenItIsNamed) {
   const TempFolder folder;
-  EXPECT_EQ(error_of([&] {
-              AwsProfile::load(environment_of({{"HOME", folder.path()}, {"AWS_PROFILE", "gone"}}));
-            }).message(),
-            "AWS_PROFILE is 'gone', but neither ~/.aws/config nor ~/.aws/credentials has that profile");
+  for (const std::string variable : {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"}) {
+    const Error error = error_of([&] {
+      AwsProfile::load(environment_of({{"HOME", "/h"}, {"AWS_CONFIG_FILE", folder.path("c")}, {variable, "gone"}}));
+    });
+    EXPECT_EQ(error.message(), fmt::format("{} is 'gone', but neither '{}' nor '/h/.aws/credentials' has that profile",
+                                           variable, folder.path("c")));
+  }
+}
+
+TEST(ParseAwsFile, TakesNamesAndSignsAsPythonsToolsDo) {
+  const AwsSections sections = parse_aws_file("[default]\nAWS_Access_Key_Id: ID\nrole_arn = arn:aws:r\n", "file");
+  EXPECT_EQ(sections.at("default"), (AwsSettings{{"aws_access_key_id", "ID"}, {"role_arn", "arn:aws:r"}}));
 }
 
 }  // namespace

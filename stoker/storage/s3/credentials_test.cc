@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <map>
@@ -133,6 +134,26 @@ TEST(FindCredentials, TakesTheRoleOfAProfileWithTheKeysOfAnother) {
   EXPECT_NE(authorization(0).find("Credential=KEYS/20261125/us-east-1/sts/"), std::string::npos);
   EXPECT_NE(authorization(1).find("Credential=ROLE/20261125/us-east-1/sts/"), std::string::npos);
   EXPECT_NE(fake.requests.at(1).body.find("ExternalId=x%20y"), std::string::npos);
+}
+
+TEST(FindCredentials, AsksTheServiceThatTheUserNamesForARole) {
+  for (const bool by_profile : {false, true}) {
+    FakeWorld fake;
+    fake.config = {
+        {"profile work", {{"role_arn", "arn:r"}, {"source_profile", "work"}, {"services", "local"}}},
+        {"services local", {{"sts.endpoint_url", by_profile ? "https://sts.local" : ""}}},
+    };
+    fake.keys = {
+        {"work", {{"aws_access_key_id", "OWN"}, {"aws_secret_access_key", "s"}, {"aws_session_token", "own-token"}}}};
+    if (!by_profile) fake.variables = {{"AWS_ENDPOINT_URL", "https://all.local/"}};
+    const std::string url = by_profile ? "https://sts.local/" : "https://all.local/";
+    fake.replies["POST " + url] = keys_in_xml("ROLE", kNow + minutes(60));
+    EXPECT_EQ(fake.find("work")->credentials.key.id, "ROLE");
+    ASSERT_EQ(fake.requests.size(), 1u);
+    const NamedTexts& sent = fake.requests[0].headers;
+    EXPECT_NE(std::find(sent.begin(), sent.end(), NamedTexts::value_type("x-amz-security-token", "own-token")),
+              sent.end());
+  }
 }
 
 TEST(FindCredentials, NoticesRolesInACircle) {

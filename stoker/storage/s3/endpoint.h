@@ -2,6 +2,7 @@
 // and Google's tools read them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,11 @@ struct S3Endpoint {
   /// Of an object or a bucket, without a query.
   std::string url_of(std::string_view bucket, std::string_view key) const;
 };
+
+/// The endpoint that the user set for one of AWS's services, such as "s3" or "sts", or for all of them; nothing if none
+/// is set. Throws as checked_endpoint().
+std::optional<std::string> custom_endpoint(const Environment& environment, const AwsProfile& profile,
+                                           std::string_view service);
 
 /// The endpoint of "s3://`bucket`". Throws kUsage for settings that cannot work.
 S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile, std::string_view bucket);

@@ -78,9 +78,15 @@ TEST(S3Endpoint, PrefersTheSettingThatIsMoreSpecial) {
             "https://s3.us-east-1.amazonaws.com");
 }
 
+TEST(S3Endpoint, TakesAddressesAndPorts) {
+  for (const std::string url : {"http://[::1]", "http://[::1]:9000", "https://a:65535", "http://a"}) {
+    EXPECT_EQ(checked_endpoint(url, "it"), url);
+  }
+}
+
 TEST(S3Endpoint, RefusesWhatIsNotTheUrlOfAHost) {
-  for (const char* url :
-       {"localhost:9000", "ftp://a", "http://", "http://a/path", "http://user:secret@a", "http://a b"}) {
+  for (const char* url : {"localhost:9000", "ftp://a", "http://", "http://a/path", "http://user:secret@a", "http://a b",
+                          "http://a:99999", "http://a:", "http://a:0", "http://[::1]:x"}) {
     const Error error = error_of([&] { s3_endpoint(variables({{"AWS_ENDPOINT_URL", url}}), kEmpty, "data"); });
     EXPECT_EQ(error.message(),
               "AWS_ENDPOINT_URL must be a URL such as \"https://host:port\", without a path or a password");

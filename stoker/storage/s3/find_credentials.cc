@@ -12,6 +12,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/escaped.h"
 #include "stoker/storage/s3/credentials.h"
+#include "stoker/storage/s3/endpoint.h"
 #include "stoker/storage/s3/iso_time.h"
 
 namespace stoker {
@@ -77,9 +78,8 @@ class RoleService {
  public:
   RoleService(const CredentialWorld& world, const AwsProfile& profile)
       : world_(world), region_(region_of(world.environment, profile).value_or("us-east-1")) {
-    const auto endpoint = world.environment("AWS_ENDPOINT_URL_STS");
-    url_ = endpoint ? *endpoint : fmt::format("https://sts.{}.amazonaws.com", region_);
-    while (url_.ends_with('/')) url_.pop_back();
+    url_ = custom_endpoint(world.environment, profile, "sts")
+               .value_or(fmt::format("https://sts.{}.amazonaws.com", region_));
   }
 
   /// With a token that a cluster or an identity provider wrote into a file.
@@ -253,7 +253,8 @@ FoundCredentials source_of_role(const CredentialWorld& world, const AwsProfile& 
     // A profile whose source is itself has keys of its own.
     source = *name == profile.name() ? std::nullopt : from_profile(world, other, depth + 1);
     if (const auto id = other.get("aws_access_key_id"); !source && id) {
-      source = FoundCredentials{{{*id, other.get("aws_secret_access_key").value_or(""), ""}}, ""};
+      source = FoundCredentials{
+          {{*id, other.get("aws_secret_access_key").value_or(""), other.get("aws_session_token").value_or("")}}, ""};
     }
   } else if (const auto place = profile.get("credential_source")) {
     if (*place == "Environment") source = from_environment(world.environment);

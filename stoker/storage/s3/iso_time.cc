@@ -9,12 +9,19 @@ namespace stoker {
 
 std::optional<std::chrono::sys_seconds> parse_iso_time(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00";
-  if (text.size() <= kForm.size() || text.back() != 'Z') return std::nullopt;
+  if (text.ends_with("+00:00") || text.ends_with("-00:00")) {
+    text.remove_suffix(6);
+  } else if (text.ends_with('Z')) {
+    text.remove_suffix(1);
+  } else {
+    return std::nullopt;
+  }
+  if (text.size() < kForm.size()) return std::nullopt;
   for (std::size_t at = 0; at < kForm.size(); ++at) {
     const bool digit = text[at] >= '0' && text[at] <= '9';
     if (kForm[at] == '0' ? !digit : text[at] != kForm[at]) return std::nullopt;
   }
-  const std::string_view fraction = text.substr(kForm.size(), text.size() - kForm.size() - 1);
+  const std::string_view fraction = text.substr(kForm.size());
   if (!fraction.empty() &&
       (fraction.size() < 2 || fraction[0] != '.' || fraction.find_first_not_of("0123456789", 1) != std::string::npos)) {
     return std::nullopt;

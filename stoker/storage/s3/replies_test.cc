@@ -90,9 +90,10 @@ TEST(CompletedUpload, ListsThePartsInOrder) {
 TEST(ParseIsoTime, ReadsTimesInUtcAlone) {
   EXPECT_EQ(parse_iso_time("1970-01-02T00:00:01Z")->time_since_epoch().count(), 86401);
   EXPECT_EQ(parse_iso_time("2026-11-25T12:00:00.123456Z"), parse_iso_time("2026-11-25T12:00:00Z"));
-  for (const char* text :
-       {"", "Z", "2026-11-25T12:00:00", "2026-11-25 12:00:00Z", "2026-13-25T12:00:00Z", "2026-11-31T12:00:00Z",
-        "2026-11-25T24:00:00Z", "2026-11-25T12:00:00+1Z", "2026-11-25T12:00:00.Z", "2026-11-25T12:0x:00Z"}) {
+  EXPECT_EQ(parse_iso_time("2026-11-25T12:00:00.5+00:00"), parse_iso_time("2026-11-25T12:00:00Z"));
+  for (const char* text : {"", "Z", "2026-11-25T12:00:00", "2026-11-25 12:00:00Z", "2026-13-25T12:00:00Z",
+                           "2026-11-31T12:00:00Z", "2026-11-25T24:00:00Z", "2026-11-25T12:00:00+1Z",
+                           "2026-11-25T12:00:00.Z", "2026-11-25T12:00:00+01:00", "+00:00", "2026-11-25T12:0x:00Z"}) {
     EXPECT_FALSE(parse_iso_time(text)) << text;
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stoker/base/parse_number.h"
+#include "stoker/storage/http/http_url.h"
 #include "stoker/storage/s3/iso_time.h"
 #include "stoker/storage/thread_executor_testing.h"
 

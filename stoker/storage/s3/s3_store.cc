@@ -7,6 +7,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/kind_of.h"
 #include "stoker/storage/s3/s3_writer.h"
 
 namespace stoker {
@@ -68,16 +69,6 @@ ObjectFacts facts_of(const FoundObject& found) {
   return facts;
 }
 
-bool is_absence(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    return known.kind() == ErrorKind::kNotFound;
-  } catch (...) {
-    return false;
-  }
-}
-
 constexpr std::string_view kWild = "*?[";
 constexpr std::size_t kExpectedInFolder = 256;  // from which on their folder is listed
 
@@ -97,6 +88,11 @@ S3Store::Place S3Store::place_of(const Location& at) const {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const std::string name(text.substr(0, slash));
   if (name.empty()) fail(ErrorKind::kUsage, "'{}' names no bucket; write {}://bucket/key", at, scheme_);
+  if (name.find('@') != std::string::npos) {
+    fail(ErrorKind::kUsage, "a {}:// URL holds no keys: write '{}', and set {}", scheme_, at,
+         scheme_ == "gs" ? "GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY"
+                         : "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE");
+  }
   const std::lock_guard lock(mutex_);
   std::shared_ptr<const S3Bucket>& bucket = buckets_[name];
   if (!bucket) bucket = make_bucket(name);
@@ -204,7 +200,8 @@ ObjectFacts S3Store::stat(const Location& at, std::string_view doing) const {
   if (folder) return {.mode = S_IFDIR};
   // That there is no such object may be since there is no such bucket; that it may not be seen says more than that the
   // bucket may not be listed.
-  if (failure && (!refusal || (is_absence(refusal) && is_absence(failure)))) std::rethrow_exception(failure);
+  if (failure && (!refusal || (kind_of(refusal) == ErrorKind::kNotFound && kind_of(failure) == ErrorKind::kNotFound)))
+    std::rethrow_exception(failure);
   if (refusal) std::rethrow_exception(refusal);
   fail(ErrorKind::kNotFound, "cannot {} '{}': the bucket has nothing there", doing, at);
 }

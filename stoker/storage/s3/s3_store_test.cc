@@ -221,6 +221,10 @@ TEST_F(S3StoreTest, RefusesLocationsThatNameNoObject) {
   EXPECT_EQ(error_of([&] { store->find("s3://"); }).kind(), ErrorKind::kUsage);
   EXPECT_EQ(error_of([&] { store->open("s3://bucket"); }).kind(), ErrorKind::kUsage);
   EXPECT_EQ(error_of([&] { store->put("s3://bucket/a/"); }).kind(), ErrorKind::kUsage);
+  const Error keys = error_of([&] { store->open("s3://ID:SECRET@bucket/a.tar"); });
+  EXPECT_EQ(keys.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(keys.message(),
+              AllOf(HasSubstr("s3://bucket/a.tar"), HasSubstr("AWS_PROFILE"), Not(HasSubstr("SECRET@"))));
 }
 
 TEST_F(S3StoreTest, RefusesListingsOfSomethingElse) {

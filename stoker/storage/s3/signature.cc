@@ -13,6 +13,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/parse_number.h"
+#include "stoker/storage/http/http_url.h"
 
 namespace stoker {
 namespace {
@@ -75,20 +76,6 @@ std::string sha256_hex(Bytes bytes) {
     fail(ErrorKind::kIo, "cannot sign a request: OpenSSL refuses SHA-256");
   }
   return to_hex(std::string(digest.begin(), digest.end()));
-}
-
-std::string escaped_for_url(std::string_view text, bool keep_slashes) {
-  std::string escaped;
-  for (const char c : text) {
-    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '.' || c == '_' || c == '~' || (c == '/' && keep_slashes);
-    if (plain) {
-      escaped += c;
-    } else {
-      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return escaped;
 }
 
 std::string unescaped_from_url(std::string_view text) {

@@ -41,9 +41,7 @@ inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 /// What stands for a body whose chunks have signatures of their own (SignedChunks).
 inline constexpr std::string_view kSignedChunks = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
 
-/// For a path (slashes stay) or a part of a query (they do not), as AWS escapes them: all but unreserved characters.
-std::string escaped_for_url(std::string_view text, bool keep_slashes);
-/// The reverse, leaving what is not an escape as it is.
+/// The reverse of escaped_for_url(), leaving what is not an escape as it is.
 std::string unescaped_from_url(std::string_view text);
 /// "a=1&b=x%20y", sorted by name, as a signature and the URL must both have it.
 std::string canonical_query(NamedTexts query);

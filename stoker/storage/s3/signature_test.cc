@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/storage/http/http_url.h"
+
 namespace stoker {
 namespace {
 
