@@ -15,14 +15,17 @@
 #include "cli/command_text.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/data_views.h"
 #include "cli/doctor_text.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
+#include "stoker/base/json_values.h"
 #include "stoker/device/accelerator.h"
 #include "stoker/device/device.h"
 #include "stoker/doctor/probe/machine_probe.h"
 #include "stoker/doctor/probe/measure.h"
+#include "stoker/doctor/probe/run_check.h"
 #include "stoker/doctor/probe/step_probe.h"
 #include "stoker/doctor/report/diagnosis_json.h"
 #include "stoker/doctor/report/doctor_page.h"
@@ -30,7 +33,6 @@
 #include "stoker/doctor/verdict/what_if.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader_option_table.h"
-#include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
 #include "stoker/storage/shown_url.h"
@@ -44,14 +46,14 @@ struct DoctorOptions {
   std::vector<std::string> data;
   std::string recipe, device, step;
   OpenOptions open;
+  DataViewOptions views;
   LoaderOptions loader;
+  std::vector<std::string> loader_words;  // of the command line, but for the batch
   int gpus = 1;
   bool quick = false;
   std::vector<std::string> what_ifs, measured;
   std::string catalogue, html;
   bool json = false;
-
-  DoctorOptions() { loader.batch = kDefaultBatch; }
 };
 
 std::string read_text(const std::string& path) {
@@ -66,10 +68,12 @@ MeasuredRun read_run(const std::string& path) {
     const auto json = nlohmann::json::parse(read_text(path));
     MeasuredRun run{.name = std::filesystem::path(path).filename().string()};
     json.at("samples_per_s").get_to(run.samples_per_s);
-    run.knobs.threads = json.at("threads").get<int>();
-    run.knobs.prefetch = json.at("prefetch").get<int>();
-    run.knobs.io_depth = json.at("io_depth").get<int>();
-    if (json.at("device") != "cpu") run.knobs.transfer_index = json.at("transfer_index").get<int>();
+    run.knobs.threads = whole_number<int>(json.at("threads"));
+    run.knobs.prefetch = whole_number<int>(json.at("prefetch"));
+    run.knobs.io_depth = whole_number<int>(json.at("io_depth"));
+    if (json.at("device") != "cpu") run.knobs.transfer_index = whole_number<int>(json.at("transfer_index"));
+    if (const auto batch = json.find("batch"); batch != json.end()) run.batch = whole_number<int>(*batch);
+    if (const auto step = json.find("step_s"); step != json.end() && !step->is_null()) run.step_s = step->get<double>();
     if (!(run.samples_per_s > 0)) fail(ErrorKind::kUsage, "'{}' is of a run that delivered no samples", path);
     return run;
   } catch (const nlohmann::json::exception&) {
@@ -83,6 +87,13 @@ std::string trial(const DoctorOptions& options, const Facts& facts) {
   words.insert(words.end(), options.data.begin(), options.data.end());
   words.insert(words.end(), {"--recipe", options.recipe, "--batch", fmt::to_string(facts.run.batch), "--epochs", "2"});
   if (options.device != "cpu") words.insert(words.end(), {"--device", options.device});
+  const auto add = [&words](const char* flag, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  add("--subset", options.views.subset);
+  add("--labels", options.views.labels);
+  add("--decode", options.views.decode);
+  words.insert(words.end(), options.loader_words.begin(), options.loader_words.end());
   if (facts.step.seconds.known()) {
     words.insert(words.end(), {"--accelerator", fmt::format("{:.4g}", facts.step.seconds.median)});
   }
@@ -93,6 +104,7 @@ std::string trial(const DoctorOptions& options, const Facts& facts) {
 LoaderOptions loader_options(const DoctorOptions& options) {
   LoaderOptions loader = options.loader;
   loader_option("device").set(loader, options.device);
+  if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
   return loader;
 }
 
@@ -112,11 +124,11 @@ Facts facts_before(const DoctorOptions& options, const Recipe& recipe, const Loa
   return facts;
 }
 
-Facts measured_facts(const DoctorOptions& options, const Recipe& recipe, const LoaderOptions& loader,
-                     Interrupts& interrupts) {
+Facts measured_facts(const DoctorOptions& options, const std::shared_ptr<const Dataset>& dataset, const Recipe& recipe,
+                     const LoaderOptions& loader, Interrupts& interrupts) {
   MeasureOptions question;
   question.data = options.data;
-  question.dataset = open_samples(options.data, options.open);
+  question.dataset = dataset;
   question.open = options.open;
   question.recipe = recipe;
   question.loader = loader;
@@ -146,7 +158,7 @@ std::string subject_of(const DoctorOptions& options) {
 }
 
 int status_of(const TrainingVerdict& verdict) {
-  if (!verdict.measurable()) return kExitNotMeasurable;
+  if (!verdict.runs() || !verdict.measurable()) return kExitNotMeasurable;
   return verdict.fed() ? kExitDone : kExitStarved;
 }
 
@@ -160,13 +172,22 @@ void doctor(const DoctorOptions& options, const std::string& typed, Interrupts& 
   std::optional<AtomicFile> page;
   if (!options.html.empty()) page.emplace(options.html);
 
-  const Recipe recipe = Recipe::load(options.recipe);
+  const Recipe recipe = load_recipe(options.recipe, options.views);
   const LoaderOptions loader = loader_options(options);
+  std::vector<Configuration> changes;
   for (const std::string& text : options.what_ifs) {
-    parse_what_if(text, facts_before(options, recipe, loader), catalogue);
+    changes.push_back(parse_what_if(text, facts_before(options, recipe, loader), catalogue));
+  }
+  const std::shared_ptr<const Dataset> dataset = open_views(options.data, options.open, options.views);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    try {
+      check_run(*dataset, recipe, loader, changes[i], options.gpus);
+    } catch (const Error& error) {
+      throw error.with_context(fmt::format("--what-if \"{}\": `stoker run` would refuse that", options.what_ifs[i]));
+    }
   }
 
-  const Facts facts = measured_facts(options, recipe, loader, interrupts);
+  const Facts facts = measured_facts(options, dataset, recipe, loader, interrupts);
   question.commands = {typed, trial(options, facts)};
   const Diagnosis diagnosis = diagnose(facts, question, catalogue);
   if (page) {
@@ -206,22 +227,19 @@ void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& 
                               accelerator_profiles().back().name))
       ->required()
       ->option_text("SECONDS|PROFILE|replay");
-  LoaderOptions& loader = options->loader;
-  add_batch_option(*command, loader);
-  for (const char* const name :
-       {"threads", "prefetch", "memory", "io_depth", "order", "window", "lanes", "seed", "cache", "cache_memory",
-        "transfer_index", "device_memory", "nvjpeg", "bad_sample", "pixels_max"}) {
-    add_loader_option(*command, loader, name);
-  }
+  add_planned_loader_options(*command, options->loader, options->loader_words);
+  add_data_view_options(*command, options->views);
   options->device = "cpu";
-  add_text_option(*command, "--device", options->device, help_of(loader_option("device")))->option_text("DEVICE");
-  add_integer_option(*command, "--gpus", options->gpus, {1, 64}, "GPUs of the node, each with a batch of its own; 1");
+  add_text_option(*command, "--device", options->device, option_help("device"))->option_text("DEVICE");
+  add_integer_option(*command, "--gpus", options->gpus, {1, kNodeGpusMost},
+                     "GPUs of the node, each with a batch of its own; 1");
   command->add_flag("--quick", options->quick, "Measure for less than a minute rather than for several");
   command
       ->add_repeated("--what-if", options->what_ifs,
                      "Predict another machine or another run: \"cores=16 disk=nvme\"; may come several times")
       ->option_text("CHANGES");
-  add_text_option(*command, "--catalogue", options->catalogue, "More disks, networks, GPUs and machines, with prices")
+  add_text_option(*command, "--catalogue", options->catalogue,
+                  "More disks, networks, GPUs and machines, with prices; docs/doctor.md shows the form")
       ->option_text("FILE.toml");
   command
       ->add_repeated("--measured", options->measured,

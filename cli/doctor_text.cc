@@ -85,7 +85,7 @@ std::string runs_text(const std::vector<ComparedRun>& runs) {
   TextTable table({{"run"}, {"samples/s", Align::kRight}, {"predicted", Align::kRight}, {"", Align::kRight}});
   for (const ComparedRun& each : runs) {
     table.add_row({escaped(each.run.name), number_text(each.run.samples_per_s),
-                   number_text(each.predicted_samples_per_s), gain_text(each.error())});
+                   number_text(each.predicted_samples_per_s), deviation_text(each)});
   }
   return table.text() + "\n";
 }
@@ -95,7 +95,7 @@ std::string runs_text(const std::vector<ComparedRun>& runs) {
 std::string doctor_text(const Diagnosis& diagnosis) {
   const TrainingVerdict& verdict = diagnosis.verdict;
   std::string text = verdict.sentence + "\n";
-  if (!verdict.measurable()) text += fmt::format("As far as it was measured: {}\n", verdict.tentative);
+  if (!verdict.tentative.empty()) text += tentative_sentence(verdict) + "\n";
   text += fmt::format("{}\n\n", rate_sentence(diagnosis));
   text += ladder_text(diagnosis);
   if (diagnosis.facts.step.seconds.known()) text += time_text_of(verdict);
@@ -104,6 +104,7 @@ std::string doctor_text(const Diagnosis& diagnosis) {
   text += runs_text(diagnosis.runs);
   for (const NamedText& each : right_size_texts(diagnosis)) text += fmt::format("For {}: {}.\n", each.name, each.text);
   text += fmt::format("\n{}.\n{}.\n", escaped(question_sentence(diagnosis)), machine_sentence(diagnosis.facts.machine));
+  if (diagnosis.bad_samples.any()) text += fmt::format("Bad samples: {}\n", escaped(diagnosis.bad_samples.text));
   for (const std::string& reason : verdict.not_measured) text += fmt::format("Not measured: {}.\n", escaped(reason));
   for (const std::string& doubt : doubts_of(diagnosis)) text += fmt::format("Note: {}\n", escaped(doubt));
   return text;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 
 #include "cli/common_options.h"
 #include "stoker/base/error.h"
@@ -22,20 +24,32 @@ OptionValue value_of(const LoaderOptionSpec& option, const std::string& flag, co
   return text;
 }
 
-}  // namespace
-
-Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc) {
-  const LoaderOptionSpec& option = loader_option(name);
-  const std::size_t space = option.command_line.find(' ');
-  const std::string flag(option.command_line.substr(0, space));
+std::string sentence_of(const LoaderOptionSpec& option, const std::string& doc) {
   std::string help = doc.empty() ? help_of(option) : doc;
   if (option.initial == "True") help = "Turn off: " + help;
   help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+  return help;
+}
+
+// Of what happens in a run: there is none.
+constexpr std::string_view kOfRuns[] = {"audit", "metrics_address", "dashboard_address", "trace"};
+
+// `given` may be null.
+Option* add(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc,
+            std::vector<std::string>* given) {
+  const LoaderOptionSpec& option = loader_option(name);
+  const std::size_t space = option.command_line.find(' ');
+  const std::string flag(option.command_line.substr(0, space));
+  const std::string help = sentence_of(option, doc);
   if (option.form.kind == OptionKind::kFlag) {
-    return command.add_flag_callback(
-        flag, [&loader, &option] { option.set(loader, option.initial != "True"); }, help);
+    const auto turn = [&loader, &option, flag, given] {
+      option.set(loader, option.initial != "True");
+      if (given) given->push_back(flag);
+    };
+    return command.add_flag_callback(flag, turn, help);
   }
-  const auto read = [&loader, &option, flag](const std::string& text) {
+  const auto read = [&loader, &option, flag, given](const std::string& text) {
+    if (given) given->insert(given->end(), {flag, text});
     if (option.initial == "auto" && text == "auto") return;
     try {
       option.set(loader, value_of(option, flag, text));
@@ -44,6 +58,14 @@ Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_v
     }
   };
   return command.add_option(flag, read, help)->option_text(std::string(option.command_line.substr(space + 1)));
+}
+
+}  // namespace
+
+std::string option_help(std::string_view name) { return sentence_of(loader_option(name), {}); }
+
+Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc) {
+  return add(command, loader, name, doc, nullptr);
 }
 
 Option* add_batch_option(Command& command, LoaderOptions& loader) {
@@ -57,6 +79,18 @@ void add_loader_options(Command& command, LoaderOptions& loader) {
     if (option.name == "batch" || option.command_line.empty()) continue;
     Option* added = add_loader_option(command, loader, option.name);
     if (option.name == "global_batch") added->excludes(batch);
+  }
+}
+
+void add_planned_loader_options(Command& command, LoaderOptions& loader, std::vector<std::string>& given) {
+  Option* const batch = add_batch_option(command, loader);
+  add_loader_option(command, loader, "global_batch")->excludes(batch);
+  for (const LoaderOptionSpec& option : loader_option_table()) {
+    const bool other = option.name == "batch" || option.name == "global_batch" || option.name == "device";
+    const bool of_runs = std::find(std::begin(kOfRuns), std::end(kOfRuns), option.name) != std::end(kOfRuns);
+    if (other || of_runs || option.command_line.empty()) continue;
+    const bool list = option.name == "quarantine";
+    add(command, loader, option.name, list ? "take the samples on this list for bad, as a run does" : "", &given);
   }
 }
 

@@ -77,8 +77,7 @@ std::vector<std::vector<RgbImage>> pictures_of(const Recipe& recipe, const std::
   options.threads = 1;
   options.tune = TuneMode::kOff;
   options.order = OrderKind::kNone;
-  options.rank = 0;
-  options.world = 1;
+  options.launched = false;
   options.epochs_end = 1;
   Loader loader(dataset, recipe, options);
   const BatchPtr batch = loader.next();

@@ -40,27 +40,6 @@ struct PackCommandOptions {
 
 std::string size_text(std::uint64_t bytes) { return format_size(static_cast<double>(bytes)); }
 
-void estimate(const PackCommandOptions& options) {
-  const PackEstimate estimate = estimate_pack(options.data, options.to, options.pack);
-  if (options.json) {
-    return write_json({{"dry_run", true},
-                       {"samples", estimate.samples},
-                       {"samples_tried", estimate.tried},
-                       {"bytes", estimate.bytes},
-                       {"seconds", estimate.seconds},
-                       {"disk_free_bytes",
-                        estimate.disk_free ? nlohmann::ordered_json(*estimate.disk_free) : nlohmann::ordered_json()}});
-  }
-  std::string text = fmt::format("{}: about {} for {}, in about {} plus the time to write it (estimated from {})",
-                                 Location(options.to), size_text(estimate.bytes), counted(estimate.samples, "sample"),
-                                 format_duration(estimate.seconds), counted(estimate.tried, "sample"));
-  if (estimate.disk_free) {
-    text += fmt::format("; {} of disk space are free there{}", size_text(*estimate.disk_free),
-                        *estimate.disk_free < estimate.bytes ? ", which is too little" : "");
-  }
-  write_output(text + "\n");
-}
-
 TokenPackOptions token_options(const PackCommandOptions& options) {
   TokenPackOptions tokens{.unit = *options.tokens, .stores = options.pack.stores};
   const bool is_number = !options.vocab.empty() && options.vocab.find_first_not_of("0123456789") == std::string::npos;
@@ -115,6 +94,29 @@ auto watched(const PackCommandOptions& options, Interrupts& interrupts, std::str
   return std::pair(std::move(result), watch.seconds());
 }
 
+void estimate(const PackCommandOptions& options, Interrupts& interrupts) {
+  const PackEstimate estimate = watched(options, interrupts, "pack", [&](const PackOptions& pack) {
+                                  return estimate_pack(options.data, options.to, pack);
+                                }).first;
+  if (options.json) {
+    return write_json({{"dry_run", true},
+                       {"samples", estimate.samples},
+                       {"samples_tried", estimate.tried},
+                       {"bytes", estimate.bytes},
+                       {"seconds", estimate.seconds},
+                       {"disk_free_bytes",
+                        estimate.disk_free ? nlohmann::ordered_json(*estimate.disk_free) : nlohmann::ordered_json()}});
+  }
+  std::string text = fmt::format("{}: about {} for {}, in about {} plus the time to write it (estimated from {})",
+                                 Location(options.to), size_text(estimate.bytes), counted(estimate.samples, "sample"),
+                                 format_duration(estimate.seconds), counted(estimate.tried, "sample"));
+  if (estimate.disk_free) {
+    text += fmt::format("; {} of disk space are free there{}", size_text(*estimate.disk_free),
+                        *estimate.disk_free < estimate.bytes ? ", which is too little" : "");
+  }
+  write_output(text + "\n");
+}
+
 void run_plan(const PackCommandOptions& options, Interrupts& interrupts) {
   const auto [plan, seconds] = watched(options, interrupts, "plan", [&](const PackOptions& pack) {
     return plan_pack(options.data, options.to, options.planned.plan, pack);
@@ -140,9 +142,20 @@ void run_tasks(const PackCommandOptions& options, Interrupts& interrupts) {
   write_output(text + "\n" + bad_samples_text("Bad samples", result.bad));
 }
 
+void check_has_samples(const PackCommandOptions& options, const PackResult& result) {
+  if (result.samples > 0) return;
+  if (result.bad.empty()) {
+    fail(ErrorKind::kData, "there are no samples to pack in {}, so no shard was written",
+         fmt::join(options.data, ", "));
+  }
+  fail(ErrorKind::kData, "{}, so no shard was written; --bad-sample keep packs bytes as they are",
+       result.bad.size() == 1 ? "the only sample is bad"
+                              : fmt::format("all {} samples are bad", format_count(result.bad.size())));
+}
+
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   if (options.tokens) return run_token_pack(options, interrupts);
-  if (options.dry_run) return estimate(options);
+  if (options.dry_run) return estimate(options, interrupts);
   const PlannedPart part = options.planned.part();
   if (part == PlannedPart::kPlan) return run_plan(options, interrupts);
   if (part == PlannedPart::kTasks) return run_tasks(options, interrupts);
@@ -156,18 +169,19 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
     return made;
   });
   if (options.json) {
-    return write_json({{"out", options.to},
-                       {"samples", result.samples},
-                       {"shards", result.shards},
-                       {"resumed_shards", result.resumed},
-                       {"bytes", result.bytes},
-                       {"seconds", seconds},
-                       {"concealed", result.concealed},
-                       {"bad", bad_samples_json(result.bad)}});
+    write_json({{"out", options.to},
+                {"samples", result.samples},
+                {"shards", result.shards},
+                {"resumed_shards", result.resumed},
+                {"bytes", result.bytes},
+                {"seconds", seconds},
+                {"concealed", result.concealed},
+                {"bad", bad_samples_json(result.bad)}});
+    return check_has_samples(options, result);
   }
   std::string text =
       result.samples == 0
-          ? fmt::format("{}: no samples, no shards written\n", options.to)
+          ? std::string()
           : fmt::format("{}: {} in {}, {}, in {}{}\n", options.to, counted(result.samples, "sample"),
                         counted(result.shards, "shard"), size_text(result.bytes), format_duration(seconds),
                         result.resumed ? fmt::format(" ({} of them existed already)", result.resumed) : "");
@@ -177,6 +191,7 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   // A plan knows by itself what was to be done with them.
   const bool are_left_out = part == PlannedPart::kNone && options.pack.bad == BadSamplePolicy::kSkip;
   write_output(text + bad_samples_text(are_left_out ? "Bad samples, left out" : "Bad samples", result.bad));
+  check_has_samples(options, result);
 }
 
 std::vector<std::string> split_list(const std::string& text) {

@@ -35,12 +35,24 @@ const CLI::App& named_command(const CLI::App& app) {
   return named.empty() ? app : *named.front();
 }
 
+// Of an option that was given too often, without a value or with one too many. CLI11 says "--batch: At Most 1 required
+// but received 2", "--batch: 1 required TEXT missing" and "json was given a disallowed flag override".
+std::string mismatch_sentence(const std::string& said) {
+  const std::string name = said.substr(0, said.find_first_of(": "));
+  if (said.ends_with(" missing")) return name + " needs a value";
+  if (said.ends_with(" disallowed flag override")) return "--" + name + " takes no value";
+  if (said.find(": At Most 1 ") == std::string::npos) return said;
+  const std::string times = said.substr(said.rfind(' ') + 1);
+  return fmt::format("{} is given {}; give it once", name, times == "2" ? "twice" : times + " times");
+}
+
 // The mistake in the arguments, in one line with a hint on where to find help.
 std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = named_command(app);
   const std::string help =
       fmt::format("{}{} --help", app.get_name(), &command == &app ? std::string() : " " + command.get_name());
   std::string sentence = first_line(error.what());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) sentence = mismatch_sentence(sentence);
   // A misspelt option may also leave a required one missing: report the misspelling.
   const std::vector<std::string> unexpected = app.remaining(true);
   const bool about_words =
@@ -95,11 +107,11 @@ Option* Command::add_repeated(const std::string& name, std::vector<std::string>&
 }
 
 Option* Command::add_flag(const std::string& name, bool& value, const std::string& doc) {
-  return own(app_->add_flag(name, value, doc));
+  return own(app_->add_flag(name, value, doc)->disable_flag_override());
 }
 
 Option* Command::add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc) {
-  return own(app_->add_flag_callback(name, std::move(given), doc));
+  return own(app_->add_flag_callback(name, std::move(given), doc)->disable_flag_override());
 }
 
 std::vector<std::string> Command::given() const {

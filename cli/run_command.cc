@@ -15,6 +15,7 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/data_views.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
@@ -30,14 +31,12 @@
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
 #include "stoker/device/device.h"
-#include "stoker/format/dataset_views.h"
-#include "stoker/format/labels.h"
 #include "stoker/order/launcher.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/report/epoch_reports.h"
-#include "stoker/runtime/samples/sample_reader.h"
+#include "stoker/runtime/report/output_paths.h"
 #include "stoker/runtime/share/step_barrier.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
@@ -52,9 +51,9 @@ constexpr std::string_view kRecords = "records";  // the recipe for data that ar
 
 struct RunOptions {
   std::vector<std::string> data;
-  std::string recipe, decode, isa;
+  std::string recipe, isa;
   OpenOptions open;
-  std::string subset, labels;
+  DataViewOptions views;
   LoaderOptions loader;
   std::string accelerator;
   int accelerators = 1;
@@ -80,9 +79,7 @@ Recipe recipe_of(const RunOptions& options) {
   if (options.recipe.empty() && !profile_of(options)) {
     fail(ErrorKind::kUsage, "--recipe is required, except with an --accelerator of MLPerf Storage, which only reads");
   }
-  Recipe recipe = Recipe::load(options.recipe.empty() ? std::string(kRecords) : options.recipe);
-  if (!options.decode.empty()) recipe.set_decode_mode(options.decode);
-  return recipe;
+  return load_recipe(options.recipe.empty() ? std::string(kRecords) : options.recipe, options.views);
 }
 
 void check_accelerators(const RunOptions& options) {
@@ -108,6 +105,7 @@ LoaderOptions loader_options(const RunOptions& options) {
   // Each of them needs its next batch while it works on the last one.
   if (options.accelerators > 1 && !loader.prefetch) loader.prefetch = options.accelerators * kPrefetchDefault;
   loader.keep_step = false;  // an emulated accelerator's step is not that of a training
+  loader.step_goes_on = !options.accelerator.empty();
   return loader;
 }
 
@@ -163,14 +161,6 @@ void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limit
   }
 }
 
-std::shared_ptr<const Dataset> open_views(const RunOptions& options) {
-  std::shared_ptr<const Dataset> data = open_samples(options.data, options.open);
-  if (!options.subset.empty()) data = subset(data, samples_of_keys(*data, read_key_list(options.subset)));
-  if (options.labels.empty()) return data;
-  Labels labels = options.labels == "folders" ? labels_of_folders(*data) : read_labels(*data, options.labels);
-  return with_labels(data, std::move(labels.numbers), std::move(labels.classes));
-}
-
 std::string read_state(const std::string& path) {
   FileSource file(path, std::make_shared<InlineExecutor>());
   if (file.size() > kStateBytesMax) fail(ErrorKind::kUsage, "'{}' is too long to be a state", path);
@@ -197,6 +187,12 @@ RankOfWorld rank_of(const RunOptions& options) {
 // What cannot be written is to be known before the work.
 struct OutputFiles {
   explicit OutputFiles(const RunOptions& options) {
+    check_outputs_differ({{"--audit", options.loader.audit},
+                          {"--trace", options.loader.trace},
+                          {"--quarantine", options.loader.quarantine},
+                          {"--save-state", options.save_state},
+                          {"--tune-report", options.tune_report},
+                          {"--summary", options.summary}});
     if (!options.save_state.empty()) state.emplace(options.save_state);
     if (!options.tune_report.empty()) tune_report.emplace(options.tune_report);
     if (!options.summary.empty() && rank_of(options).rank == 0) summary.emplace(options.summary);
@@ -295,7 +291,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   const std::string state = options.state.empty() ? "" : read_state(options.state);
   const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
   loader_settings.epochs_end = epochs_end(options.limits, stands);
-  const std::shared_ptr<const Dataset> dataset = open_views(options);
+  const std::shared_ptr<const Dataset> dataset = open_views(options.data, options.open, options.views);
   OutputFiles files(options);
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
@@ -307,7 +303,9 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   const LoaderPosition begin = with_state(options.state, [&] { return loader.load_state(state); });
   const std::int64_t batches = batches_to_take(options.limits, begin, loader.batches_per_epoch());
   if (batches == 0) {
-    write_error_line(nothing_to_take(options.limits, begin, loader.batches_per_epoch(), options.state));
+    write_error_line(loader.batches_per_epoch() == 0
+                         ? no_batches(loader.slice(), dataset->size() * options.loader.repeats)
+                         : nothing_to_take(options.limits, begin, loader.batches_per_epoch(), options.state));
   }
   const std::unique_ptr<StepBarrier> barrier =
       make_barrier(options, recipe, (batches + options.accelerators - 1) / options.accelerators);
@@ -364,9 +362,6 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   const auto options = std::make_shared<RunOptions>();
   add_data_argument(*command, options->data);
   add_optional_recipe(*command, options->recipe, "With --accelerator mlperf:NAME records, else required; ");
-  add_text_option(*command, "--decode", options->decode,
-                  "How JPEGs are decoded, whatever the recipe says (stoker ops decode)")
-      ->option_text("planar|faithful");
   add_loader_options(*command, options->loader);
   add_integer_option(
       *command, "--epochs", options->limits.epochs, {1, kEpochsMax},
@@ -379,11 +374,7 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
                   "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
       ->option_text("FILE.html");
   add_open_options(*command, options->open);
-  add_text_option(*command, "--subset", options->subset, "Only the samples whose keys this list has")
-      ->option_text("FILE");
-  add_text_option(*command, "--labels", options->labels,
-                  "A list or CSV file of keys and labels; or folders: a key's first folder is its class")
-      ->option_text("FILE|folders");
+  add_data_view_options(*command, options->views);
   add_text_option(*command, "--accelerator", options->accelerator,
                   "Emulate one: the seconds of a step, or a profile of MLPerf Storage, such as mlperf:resnet50/h100")
       ->option_text("SECONDS|PROFILE");

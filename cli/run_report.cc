@@ -176,6 +176,8 @@ nlohmann::ordered_json RunReport::json() const {
   json["epoch_reports"] = nlohmann::ordered_json::array();
   for (const LoaderReport& of_epoch : epoch_limits) json["epoch_reports"].push_back(of_epoch.json());
   json["epochs"] = epochs;
+  json["batch"] = batch;
+  json["step_s"] = step_seconds ? nlohmann::ordered_json(*step_seconds) : nullptr;
   json["threads"] = threads;
   json["prefetch"] = prefetch;
   json["io_depth"] = io_depth;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "stoker/base/units.h"
+
 namespace stoker {
 
 std::int64_t epochs_end(const RunLimits& limits, const LoaderPosition& from) {
@@ -17,6 +19,13 @@ std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from
   const std::int64_t seen = std::min(from.batch, batches_per_epoch);
   const std::int64_t left = batches_per_epoch * (epochs_end(limits, from) - from.epoch) - seen;
   return std::clamp<std::int64_t>(left, 0, limits.batches.value_or(std::numeric_limits<std::int64_t>::max()));
+}
+
+std::string no_batches(const RankSlice& slice, std::int64_t samples) {
+  return fmt::format(
+      "nothing to do: rank {} of {} has no batch, since with --tail keep the {} of an epoch all go to the ranks before "
+      "it, in batches of {}; use a smaller batch, or --tail pad or wrap",
+      slice.rank, slice.world, counted(samples, "sample"), slice.batch);
 }
 
 std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch,

@@ -24,6 +24,9 @@ std::int64_t epochs_end(const RunLimits& limits, const LoaderPosition& from);
 /// The most batches that the call takes; none if `from` is after its end.
 std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch);
 
+/// One sentence for a call of a rank that has no batch in any epoch: the tail is kept, and others have all samples.
+std::string no_batches(const RankSlice& slice, std::int64_t samples);
+
 /// One sentence that says why a call that resumes from a state has nothing to do, and which options would continue.
 std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch,
                             const std::string& state);

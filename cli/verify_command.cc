@@ -55,6 +55,10 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
     if (quarantine) quarantine->write(result.bad);
   }
   if (plan) return tell_plan(options.planned.plan, *plan, seconds, options.json);
+  // A task may be of shards without samples.
+  if (result.samples == 0 && result.bad.empty() && options.planned.part() != PlannedPart::kTasks) {
+    fail(ErrorKind::kData, "there are no samples to verify in {}", fmt::join(options.data, ", "));
+  }
   if (options.json) {
     write_json({{"samples", result.samples},
                 {"shards", result.shards},

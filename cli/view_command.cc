@@ -190,7 +190,7 @@ void view_operator(const ViewOptions& options) {
 
 void view_recipe(const ViewOptions& options) {
   const Plan plan(Recipe::load(options.recipe));
-  const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
+  const std::shared_ptr<const Dataset> dataset = open_samples(options.data, options.open);
   const Sheet sheet = draw_sheet(*dataset, plan, options);
   write_sheet(options.out, sheet.image);
 
@@ -235,6 +235,7 @@ void add_view_command(Parser& app) {
     add_loader_option(*command, options->loader, name);
   }
   add_field_options(*command, options->open.fields);
+  add_store_options(*command, options->open.store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
   command->callback([options] {

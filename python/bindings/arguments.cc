@@ -17,10 +17,11 @@ namespace {
   fail(ErrorKind::kUsage, "{} is {}, but must be {}", name, describe(value), wanted);
 }
 
-// Also of numpy's integers and of whatever else Python accepts as an index; bool is not meant.
+// Also of numpy's integers and of whatever else Python accepts as an index; no truth value is meant.
 nb::object whole_number(std::string_view name, nb::handle value) {
-  if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr())) {
-    PyObject* number = PyNumber_Index(value.ptr());
+  const nb::object plain = plain_value(value);
+  if (!PyBool_Check(plain.ptr()) && PyIndex_Check(plain.ptr())) {
+    PyObject* number = PyNumber_Index(plain.ptr());
     if (!number) throw nb::python_error();
     return nb::steal(number);
   }
@@ -46,6 +47,23 @@ std::string describe(nb::handle value) {
   std::string text = nb::cast<std::string>(nb::steal<nb::str>(ascii));
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return text;
+}
+
+nb::object plain_value(nb::handle value) {
+  if (PyLong_Check(value.ptr()) || !nb::hasattr(value, "tolist")) return nb::borrow(value);
+  return value.attr("tolist")();
+}
+
+nb::list list_argument(std::string_view name, nb::handle value, std::string_view wanted) {
+  const nb::object plain = plain_value(value);
+  const nb::object elements = nb::steal(is_path(plain) ? nullptr : PyObject_GetIter(plain.ptr()));
+  if (!elements.is_valid()) {
+    PyErr_Clear();
+    refuse(name, value, wanted);
+  }
+  PyObject* list = PySequence_List(elements.ptr());
+  if (!list) throw nb::python_error();
+  return nb::steal<nb::list>(list);
 }
 
 std::int64_t integer_argument(std::string_view name, nb::handle value, std::int64_t least, std::int64_t most) {

@@ -14,6 +14,12 @@ namespace stoker::python {
 /// As messages show it: "'abc'", "[1, 2]".
 std::string describe(nanobind::handle value);
 
+/// Arrays and scalars of numpy and PyTorch as Python's lists, numbers and truth values; all else as it is.
+nanobind::object plain_value(nanobind::handle value);
+
+/// The elements of an iterable or an array; a text is none. `wanted` says what it must be: "a list of weights".
+nanobind::list list_argument(std::string_view name, nanobind::handle value, std::string_view wanted);
+
 /// A whole number of least <= value <= most.
 std::int64_t integer_argument(std::string_view name, nanobind::handle value, std::int64_t least, std::int64_t most);
 /// `kind` says what it must be: "a number of seconds".

@@ -63,7 +63,7 @@ PyDataset open_paths(nb::handle data, const OpenOptions& options) {
   follow_log_level();
   deliver_log();
   std::vector<std::string> paths = paths_argument("data", data);
-  PyDataset opened{.dataset = nullptr, .paths = paths, .reduce = nullptr};
+  PyDataset opened{.dataset = nullptr, .paths = paths, .is_subset = false, .reduce = nullptr};
   run_unless_interrupted([&](const std::stop_token& stop) { opened.dataset = open(paths, stop, options); });
   opened.reduce = [paths = std::move(paths), options] {
     const auto text_or_none = [](const std::string& text) { return text.empty() ? nb::none() : to_python_text(text); };

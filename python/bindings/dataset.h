@@ -16,6 +16,7 @@ namespace stoker::python {
 struct PyDataset {
   std::shared_ptr<const Dataset> dataset;
   std::vector<std::string> paths;  // where it was opened, for messages
+  bool is_subset = false;          // or one with other labels
   /// What pickle is to call, and with what, to make the same in another process.
   std::function<nanobind::tuple()> reduce;
 };

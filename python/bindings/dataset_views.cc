@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
 #include "python/bindings/interruptible.h"
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
+#include "stoker/runtime/open_stores.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -26,15 +29,15 @@ struct PySampleFacts {
   std::shared_ptr<const Dataset> dataset;  // which the row's names are in: a predicate may keep what it is shown
 };
 
-std::vector<std::string> text_list(std::string_view name, nb::handle values) {
+std::vector<std::string> text_list(std::string_view name, const nb::list& values) {
   std::vector<std::string> texts;
-  for (const nb::handle value : nb::iter(values)) texts.push_back(text_argument(name, value));
+  for (const nb::handle value : values) texts.push_back(text_argument(name, value));
   return texts;
 }
 
-std::vector<std::int64_t> integer_list(std::string_view name, nb::handle values, std::int64_t least) {
+std::vector<std::int64_t> integer_list(std::string_view name, const nb::list& values, std::int64_t least) {
   std::vector<std::int64_t> integers;
-  for (const nb::handle value : nb::iter(values)) integers.push_back(integer_argument(name, value, least, INT64_MAX));
+  for (const nb::handle value : values) integers.push_back(integer_argument(name, value, least, INT64_MAX));
   return integers;
 }
 
@@ -44,6 +47,26 @@ nb::list python_list(const std::vector<std::int64_t>& values) {
   return list;
 }
 
+bool is_truth_value(nb::handle value) { return PyBool_Check(plain_value(value).ptr()); }
+
+/// Those for which the mask is true.
+std::vector<std::int64_t> numbers_in_mask(const nb::list& mask, std::int64_t samples) {
+  if (static_cast<std::int64_t>(nb::len(mask)) != samples) {
+    fail(ErrorKind::kUsage, "the mask has {}, and the data set {}; a mask says of each sample whether it is chosen",
+         counted(nb::len(mask), "value"), counted(samples, "sample"));
+  }
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t number = 0; const nb::handle value : mask) {
+    if (!is_truth_value(value)) {
+      fail(ErrorKind::kUsage, "a mask has True or False for each sample; for sample {} it has {}", number,
+           describe(value));
+    }
+    if (plain_value(value).is(nb::handle(Py_True))) numbers.push_back(number);
+    ++number;
+  }
+  return numbers;
+}
+
 /// The samples, by numbers, that `chosen` asks for.
 std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chosen) {
   if (nb::isinstance<nb::callable>(chosen)) {
@@ -51,15 +74,15 @@ std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chose
       return nb::cast<bool>(nb::bool_(chosen(PySampleFacts{row, self.dataset})));
     });
   }
-  if (!is_path(chosen)) {
-    const nb::list items(chosen);
-    if (nb::len(items) == 0 || !nb::isinstance<nb::str>(items[0])) return integer_list("a sample's number", items, 0);
-  }
   std::vector<std::string> keys;
   if (is_path(chosen)) {
-    keys = read_key_list(path_argument("chosen", chosen));
+    const std::string path = path_argument("chosen", chosen);
+    run_unless_interrupted([&](const std::stop_token& stop) { keys = read_key_list(path, open_stores({}, stop)); });
   } else {
-    keys = text_list("a sample's key", chosen);
+    const nb::list items = list_argument("chosen", chosen, "keys or numbers of samples, a mask, a path or a predicate");
+    if (nb::len(items) > 0 && is_truth_value(items[0])) return numbers_in_mask(items, self.dataset->size());
+    if (nb::len(items) == 0 || !nb::isinstance<nb::str>(items[0])) return integer_list("a sample's number", items, 0);
+    keys = text_list("a sample's key", items);
   }
   std::vector<std::int64_t> numbers;
   run_unless_interrupted([&](const std::stop_token& stop) { numbers = samples_of_keys(*self.dataset, keys, stop); });
@@ -68,7 +91,7 @@ std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chose
 
 PyDataset subset_of(const PyDataset& self, nb::handle chosen) {
   std::vector<std::int64_t> numbers = numbers_chosen(self, chosen);
-  PyDataset made{.dataset = nullptr, .paths = self.paths, .reduce = nullptr};
+  PyDataset made{.dataset = nullptr, .paths = self.paths, .is_subset = true, .reduce = nullptr};
   run_unless_interrupted([&](const std::stop_token& stop) { made.dataset = subset(self.dataset, numbers, stop); });
   made.reduce = [parent = self, numbers = std::move(numbers)] {
     return nb::make_tuple(maker("subset"), nb::make_tuple(parent, python_list(numbers)));
@@ -78,17 +101,20 @@ PyDataset subset_of(const PyDataset& self, nb::handle chosen) {
 
 PyDataset labelled(const PyDataset& self, nb::handle labels, nb::handle classes) {
   Labels chosen;
-  if (!classes.is_none()) chosen.classes = text_list("a class", classes);
+  if (!classes.is_none()) {
+    chosen.classes = text_list("a class", list_argument("classes", classes, "a list of names"));
+  }
   if (is_path(labels)) {
     const std::string path = path_argument("labels", labels);
     run_unless_interrupted([&](const std::stop_token& stop) {
       chosen = path == "folders" ? labels_of_folders(*self.dataset, chosen.classes, stop)
-                                 : read_labels(*self.dataset, path, chosen.classes, stop);
+                                 : read_labels(*self.dataset, path, chosen.classes, stop, open_stores({}, stop));
     });
   } else {
-    chosen.numbers = integer_list("a label", labels, -1);
+    chosen.numbers =
+        integer_list("a label", list_argument("labels", labels, "a number for each sample, or a path"), -1);
   }
-  PyDataset made{.dataset = nullptr, .paths = self.paths, .reduce = nullptr};
+  PyDataset made{.dataset = nullptr, .paths = self.paths, .is_subset = self.is_subset, .reduce = nullptr};
   run_unless_interrupted([&](const std::stop_token& stop) {
     made.dataset = with_labels(self.dataset, chosen.numbers, chosen.classes, stop);
   });
@@ -99,17 +125,19 @@ PyDataset labelled(const PyDataset& self, nb::handle labels, nb::handle classes)
   return made;
 }
 
-PyDataset mixture(nb::handle data, nb::handle weights) {
+PyDataset mixture(const nb::args& positional, const nb::kwargs& named) {
+  const CallSignature signature{"mix", {"data", "weights"}, 2};
+  const CallArguments given(signature, positional, named);
   std::vector<PyDataset> parts;
   std::vector<std::shared_ptr<const Dataset>> datasets;
   PyDataset made;
-  for (const nb::handle part : nb::iter(data)) {
+  for (const nb::handle part : list_argument("data", given["data"], "a list of data sets or paths")) {
     parts.push_back(dataset_argument(part));
     datasets.push_back(parts.back().dataset);
     made.paths.insert(made.paths.end(), parts.back().paths.begin(), parts.back().paths.end());
   }
   std::vector<double> numbers;
-  for (const nb::handle weight : nb::iter(weights)) {
+  for (const nb::handle weight : list_argument("weights", given["weights"], "a list of numbers")) {
     double number = 0;
     if (!nb::try_cast(weight, number)) fail(ErrorKind::kUsage, "a weight must be a number, not {}", describe(weight));
     numbers.push_back(number);
@@ -168,20 +196,20 @@ void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
       .def_prop_ro("clean", &clean)
       .def("__repr__", &repr_facts);
   dataset
-      .def("subset", &subset_of, "chosen"_a,
-           nb::sig("def subset(self, chosen: Sequence[str] | Sequence[int] | _Path | Callable[[SampleFacts], bool]) -> "
-                   "Dataset"),
-           "Some of the samples, in their order: those with the given keys or numbers, those whose keys are in a list "
-           "file,\nor those for which a predicate is true.")
-      .def("with_labels", &labelled, "labels"_a, "classes"_a.none() = nb::none(),
+      .def("subset", &subset_of, "chosen"_a.none(),
+           nb::sig("def subset(self, chosen: Sequence[str] | Sequence[int] | Sequence[bool] | _Path | "
+                   "Callable[[SampleFacts], bool]) -> Dataset"),
+           "Some of the samples, in their order: those with the given keys or numbers, each once however often it is "
+           "given;\nthose for which a mask (a bool for each sample) or a predicate is true; or those whose keys are in "
+           "a list file.")
+      .def("with_labels", &labelled, "labels"_a.none(), "classes"_a.none() = nb::none(),
            nb::sig("def with_labels(self, labels: _Path | Sequence[int], classes: Sequence[str] | None = None) -> "
                    "Dataset"),
            "The same samples with other labels: from a list or CSV file of keys and labels, from the 'folders' "
            "that\ntheir keys begin with, or as given. classes: names in the order of their numbers; by default in byte "
            "order.");
   module.def(
-      "mix", &mixture, "data"_a, "weights"_a,
-      nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
+      "mix", &mixture, nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
       "Draws from several data sets: from each exactly the share of samples that its weight says, in the long run."
       "\n\n>>> stoker.mix([\"photos\", \"imagenet/train\"], weights=[0.7, 0.3])\n"
       "Dataset(64 samples, 3 classes)");

@@ -77,6 +77,13 @@ nb::dict kept_options(const CallSignature& signature, const CallArguments& given
   return options;
 }
 
+void check_has_samples(const PyDataset& data) {
+  if (data.dataset->size() > 0) return;
+  const std::string paths = fmt::format("{}", fmt::join(data.paths, ", "));
+  if (data.is_subset) fail(ErrorKind::kData, "the subset of {} is empty: none of the samples was chosen", paths);
+  fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and shards", paths);
+}
+
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature = loader_signature();
   const CallArguments given(signature, positional, named);
@@ -84,9 +91,7 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
   const std::string device = options.device ? options.device->name() : "cpu";
   Recipe recipe = recipe_argument(given["recipe"]);
   PyDataset data = dataset_argument(given["data"]);
-  if (data.dataset->size() == 0)
-    fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and shards",
-         fmt::join(data.paths, ", "));
+  check_has_samples(data);
   if (!recipe.functions().empty()) be_home_of_functions();
   std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, recipe, std::move(options));
   new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given, device)};
@@ -157,8 +162,19 @@ nb::list quarantine(const PyLoader& self) {
 }
 
 void load_state_dict(const PyLoader& self, nb::handle state) {
-  if (!nb::isinstance<nb::dict>(state)) fail(ErrorKind::kUsage, "a state is the dict that state_dict() returned");
-  self.session->load_state(nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(state)));
+  const auto refuse = [&](std::string_view why) {
+    fail(ErrorKind::kUsage, "state_dict is {}{}, but must be the dict that state_dict() returned", describe(state),
+         why);
+  };
+  if (!nb::isinstance<nb::dict>(state)) refuse("");
+  std::string json;
+  try {
+    json = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(state));
+  } catch (nb::python_error& error) {  // a circle, or a value that JSON does not have
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+    refuse(fmt::format(" ({})", describe(error.value())));
+  }
+  self.session->load_state(json);
 }
 
 /// Another process gets a loader of its own, which goes on where this one stands.
@@ -272,7 +288,7 @@ void bind_reports(nb::class_<PyLoader>& loader) {
           nb::sig("def report(self, epoch: int | None = None) -> Report"),
           "What limits this training, since its first batch or in one epoch: the one that runs, so far, or one of the\n"
           "last 128.")
-      .def("headspace", &headspace, "steps"_a,
+      .def("headspace", &headspace, "steps"_a.none(),
            "Measures what a step takes without loading, in the training itself: the batch that iteration yields next "
            "is\n"
            "yielded so many times more (4 or more) before the others go on. The order, the state, the audit and len()\n"
@@ -295,7 +311,7 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def("tuning", &tuning, nb::sig("def tuning(self) -> list[dict[str, Any]]"),
            "The windows of tuning so far: the knobs that each ran with, its rate and wait, the next knobs, and the\n"
            "reason. Of a long run only some of the windows without a change are kept.")
-      .def("tune_report", &write_tune_report, "path"_a, nb::sig("def tune_report(self, path: _Path) -> None"),
+      .def("tune_report", &write_tune_report, "path"_a.none(), nb::sig("def tune_report(self, path: _Path) -> None"),
            "Draws what tuning() returns, as an HTML page.")
       .def_prop_ro(
           "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
@@ -351,7 +367,7 @@ void bind_loader(nb::module_& module) {
            "The position of training, as a small dict: it is after the batches that iteration has yielded, and before\n"
            "those that are prefetched. The same on every rank.")
       .def(
-          "load_state_dict", &load_state_dict, "state_dict"_a,
+          "load_state_dict", &load_state_dict, "state_dict"_a.none(),
           "Moves the loader to a state's position: the state's epoch begins there, and so does plain iteration; after\n"
           "an epoch's last batch that is the next epoch. The state may come from another number of ranks, threads or\n"
           "prefetched batches, but not from other data, recipe, seed, order or global batch.")

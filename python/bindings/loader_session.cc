@@ -88,6 +88,7 @@ std::int64_t LoaderSession::start_epoch(std::int64_t epoch) {
 }
 
 void LoaderSession::request(const LoaderPosition& batch) {
+  loader_->check_request(batch);  // before the epoch that runs is ended for it
   if (!on_request_) {
     as_consumer([&]() -> std::optional<bool> {
       if (on_request_) return true;  // by another thread

@@ -25,7 +25,7 @@ def command_path() -> str:
 def run_json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str, Any]:
     """The object that the command prints with --json. Raises stoker.Error with its sentence for any other status."""
     done = subprocess.run([command_path(), *arguments, "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode not in statuses:
+    if done.returncode not in statuses or not done.stdout:
         said = done.stderr.strip().removeprefix("stoker: ")
         raise stoker.Error(said or f"`stoker {arguments[0]}` ended with status {done.returncode}, without a word")
     return json.loads(done.stdout)

@@ -86,6 +86,11 @@ def _part_of_memory(cores: int) -> int:
     return total // 2 * cores // max(os.cpu_count() or 1, cores)
 
 
+def is_whole(number: Any, least: int) -> bool:
+    """Whether it is a whole number, and at least that."""
+    return isinstance(number, int) and not isinstance(number, bool) and number >= least
+
+
 class _Member:
     """Makes batches; without an actor it is this process."""
 
@@ -129,7 +134,9 @@ class Loader:
 
     The other arguments are those of stoker.Loader, `memory` and `prefetch` of each member. Batches are on the CPU, and those
     that came from elsewhere are read-only; stoker.torch.tensors(batch) has them as tensors. An actor that is lost costs time:
-    its batches are made again. `quarantine` and a cache on disk are files of each actor's machine."""
+    its batches are made again. `quarantine` and a cache on disk are files of each actor's machine.
+
+    There is no report(): metrics() has the batches and bytes that came from actors, and how long the consumer waited."""
 
     def __init__(
         self,
@@ -143,9 +150,11 @@ class Loader:
         audit: _Path | None = None,
         **options: Any,
     ) -> None:
-        least, most = actors if isinstance(actors, tuple) else (actors, actors)
-        if not 0 <= least <= most or cpus < 1:
-            raise stoker.Error("actors is a number, or the least and the most; cpus is at least 1")
+        least, most = actors if isinstance(actors, tuple) and len(actors) == 2 else (actors, actors)
+        if not is_whole(least, 0) or not is_whole(most, least):
+            raise stoker.Error(f"actors is {actors!r}, but must be a whole number, or two: the least and the most")
+        if not is_whole(cpus, 1):
+            raise stoker.Error(f"cpus is {cpus!r}, but must be a whole number of at least 1")
         if most == 0 and not here:
             raise stoker.Error("without actors and without this process there is nothing that makes batches")
         for name in ("device", "transfer_index", "device_memory", "nvjpeg", "pin_memory"):
@@ -246,6 +255,7 @@ class Loader:
         self._closed = True
         self._stop()
         self._local.close()
+        self._audit = None  # which others may write to from here on
 
     def __enter__(self) -> Loader:
         return self

@@ -25,13 +25,16 @@ try:
 except ImportError:
     raise ImportError("stoker.ray needs Ray: pip install ray") from None
 
-from stoker._ray_loader import EpochIterator, Loader
+from stoker._ray_loader import EpochIterator, Loader, is_whole
 
 __all__ = ["EpochIterator", "Loader", "index", "pack", "verify"]
 
 _Path = Union[str, "PathLike[str]"]
 _Data = Union[_Path, Sequence[_Path]]
 _FOUND_FAULTS = 1  # the status of `index` and `verify` that found some
+# Where a job finds things at each call, and not what it does, the plan leaves out; what it found is known at the end.
+_OF_EACH_CALL = ("--index-dir", "--memory", "--store-endpoint", "--store-region", "--store-anonymous")
+_OF_THE_END = ("--quarantine",)
 
 
 def pack(
@@ -48,7 +51,8 @@ def pack(
 
     `plan` names the file that says what the tasks are; with an earlier call's plan the job goes on where that stood. A worker
     does `tasks_at_once` tasks on `threads` cores and opens the data once for them; it is started anew up to `retries` times.
-    `options` are those of the command, with underscores: `shard_size="1GiB"`, `raw=True`."""
+    `options` are those of the command, with underscores: `shard_size="1GiB"`, `raw=True`, `quarantine="bad.jsonl"`. Fails where
+    no sample is left to pack."""
     return _job(["pack", fspath(data), fspath(to)], fspath(plan), _arguments(options), (0,), threads, tasks_at_once, retries)
 
 
@@ -85,41 +89,38 @@ def _paths(data: _Data) -> list[str]:
     return [fspath(data)] if isinstance(data, (str, PathLike)) else [fspath(one) for one in data]
 
 
-def _arguments(options: dict[str, Any]) -> list[str]:
-    """As the command takes them; flags are given as True."""
-    words: list[str] = []
+def _arguments(options: dict[str, Any]) -> dict[str, list[str]]:
+    """By their names, as the command takes them; flags are given as True."""
+    words: dict[str, list[str]] = {}
     for name, value in options.items():
         if value is False or value is None:
             continue
-        words.append("--" + name.replace("_", "-"))
-        if value is not True:
-            words.append(fspath(value) if isinstance(value, PathLike) else str(value))
+        flag = "--" + name.replace("_", "-")
+        words[flag] = [flag] if value is True else [flag, fspath(value) if isinstance(value, PathLike) else str(value)]
     return words
 
 
+def _only(options: dict[str, list[str]], names: Sequence[str]) -> list[str]:
+    return [word for name, words in options.items() if name in names for word in words]
+
+
+def _without(options: dict[str, list[str]], names: Sequence[str]) -> list[str]:
+    return [word for name, words in options.items() if name not in names for word in words]
+
+
 def _job(
-    words: list[str], plan: str, options: list[str], statuses: Sequence[int], threads: int, tasks_at_once: int, retries: int
+    words: list[str], plan: str, options: dict[str, list[str]], statuses: Sequence[int], threads: int, tasks_at_once: int, retries: int
 ) -> dict[str, Any]:
-    if threads < 1 or tasks_at_once < 1 or retries < 0:
-        raise stoker.Error("threads and tasks_at_once are at least 1, and retries at least 0")
-    count = run_json([*words, "--plan", plan, *options])["tasks"]
+    for name, number, least in (("threads", threads, 1), ("tasks_at_once", tasks_at_once, 1), ("retries", retries, 0)):
+        if not is_whole(number, least):
+            raise stoker.Error(f"{name} is {number!r}, but must be a whole number of at least {least}")
+    count = run_json([*words, "--plan", plan, *_without(options, _OF_THE_END)])["tasks"]
     do = ray.remote(num_cpus=threads, max_retries=retries, retry_exceptions=True)(_do)
     every = [f"{first}-{min(first + tasks_at_once, count) - 1}" for first in range(0, count, tasks_at_once)]
-    # Where a job finds things at each call, and not what it does, the plan leaves out.
-    places = _places(options)
+    places = _only(options, _OF_EACH_CALL)
     ray.get([do.remote([*words, "--plan", plan, "--task", tasks, "--threads", str(threads), *places], statuses) for tasks in every])
-    return run_json([*words, "--plan", plan, "--merge", *places], statuses)
+    return run_json([*words, "--plan", plan, "--merge", *places, *_only(options, _OF_THE_END)], statuses)
 
 
 def _do(words: list[str], statuses: Sequence[int]) -> None:
     run_json(words, statuses)
-
-
-def _places(options: list[str]) -> list[str]:
-    found: list[str] = []
-    for name, value in zip(options, [*options[1:], ""]):
-        if name in ("--index-dir", "--store-endpoint", "--store-region"):
-            found += [name, value]
-        elif name == "--store-anonymous":
-            found.append(name)
-    return found

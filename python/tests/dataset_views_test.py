@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy
 import pytest
+import torch
 
 import stoker
 
@@ -35,6 +36,40 @@ def test_a_subset_is_chosen_by_numbers_keys_list_file_or_predicate(folder, tmp_p
     assert labels(second) == [1] * len(second) and len(second) == labels(data).count(1)
     assert len(data.subset([])) == 0
     assert second.classes == data.classes and second.fields == data.fields
+
+
+@pytest.mark.parametrize("form", [numpy.array, torch.tensor, list, lambda mask: list(numpy.array(mask))],
+                         ids=["numpy", "torch", "list", "numpy scalars"])
+def test_a_mask_chooses_the_samples_for_which_it_is_true(folder, form):
+    data = stoker.open(folder)
+    mask = [number % 3 == 1 for number in range(len(data))]
+    assert keys(data.subset(form(mask))) == keys(data)[1::3]
+    assert len(data.subset(form([False] * len(data)))) == 0
+    with pytest.raises(stoker.Error, match="the mask has 49 values, and the data set 50 samples"):
+        data.subset(form(mask[:-1]))
+
+
+def test_what_is_no_mask_and_no_list_of_numbers_is_refused(folder):
+    data = stoker.open(folder)
+    for chosen, complaint in (([True] * 49 + [1], "for sample 49 it has 1"), ([0, True], "number is True"), (5, "chosen is 5"),
+                              (numpy.ones((50, 2), bool), "must be a whole number"), (None, "chosen is None")):
+        with pytest.raises(stoker.Error, match=complaint):
+            data.subset(chosen)
+    with pytest.raises(stoker.Error, match="must be a whole number"):
+        data.with_labels(numpy.ones(50, bool))
+
+
+def test_numbers_may_be_tensors_or_drawn_and_repeated_ones_count_once(folder):
+    data = stoker.open(folder)
+    assert keys(data.subset(torch.arange(2))) == keys(data.subset(iter([1, 0, 1]))) == keys(data)[:2]
+    assert keys(data.subset(key for key in keys(data)[:2])) == keys(data)[:2]
+
+
+def test_a_loader_of_an_empty_subset_says_so(folder, recipe):
+    empty = stoker.open(folder).subset([])
+    for data in (empty, empty.with_labels([])):
+        with pytest.raises(stoker.Error, match="the subset of .* is empty: none of the samples was chosen"):
+            stoker.Loader(data, recipe, batch=4)
 
 
 def test_a_predicate_sees_what_is_known_of_a_sample(folder):
@@ -101,6 +136,10 @@ def test_a_mixture_gives_each_its_share(folder, recipe):
     for weights in ([1], [1, -1], [1, "x"]):
         with pytest.raises(stoker.Error):
             stoker.mix([rare, common], weights)
+    for given, complaint in (({}, "mix needs weights"), ({"weights": None}, "weights is None"),
+                             ({"weight": [1, 1]}, "did you mean 'weights'")):
+        with pytest.raises(stoker.Error, match=complaint):
+            stoker.mix([rare, common], **given)
 
 
 def views(folder):

@@ -147,3 +147,28 @@ def test_batches_that_are_kept_stay_as_they_were(folder, recipe, kind):
                     copies += contents([batch])
         assert contents(kept) == copies and len(kept) == 16
     assert contents(kept) == copies
+
+
+def test_a_loader_that_is_closed_takes_no_state_and_no_knobs(folder, recipe):
+    loader = stoker.Loader(folder, recipe, batch=4, threads=1)
+    state = loader.state_dict()
+    loader.close()
+    for refused in (lambda: loader.load_state_dict(state), lambda: loader.set(threads=2), lambda: next(iter(loader))):
+        with pytest.raises(stoker.Error, match="the loader is closed") as caught:
+            refused()
+        assert caught.value.kind == "closed"
+    assert loader.state_dict() == state and loader.threads == 1
+
+
+def test_an_audit_is_of_one_loader_at_a_time(folder, recipe, tmp_path):
+    audit = tmp_path / "audit"
+    first = stoker.Loader(folder, recipe, batch=4, threads=1, audit=audit)
+    written = len(list(first)) and audit.read_bytes()
+    with pytest.raises(stoker.Error, match="audit' is being written by another loader or process"):
+        stoker.Loader(folder, recipe, batch=4, threads=1, audit=audit)
+    assert audit.read_bytes() == written
+    first.close()
+    with stoker.Loader(folder, recipe, batch=4, threads=1, audit=audit) as second:
+        assert len(list(second)) and audit.read_bytes() == written
+    with pytest.raises(stoker.Error, match="audit and trace are the same file"):
+        stoker.Loader(folder, recipe, batch=4, audit=audit, trace=tmp_path / "x" / ".." / "audit")

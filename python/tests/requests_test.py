@@ -68,6 +68,19 @@ def test_batches_there_are_not_are_refused(folder, recipe, epoch, index, message
         assert loader.take(timeout=60).index == 11
 
 
+def test_a_request_that_is_refused_changes_nothing(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=4, threads=1) as loader:
+        with pytest.raises(stoker.Error, match="no batch 9999"):
+            loader.request(0, 9999)
+        with pytest.raises(stoker.Error, match="no batch was requested"):
+            loader.take(timeout=0)
+        batches = iter(loader)
+        assert next(batches).index == 0
+        with pytest.raises(stoker.Error, match="no batch 9999"):
+            loader.request(0, 9999)
+        assert [batch.index for batch in batches] == list(range(1, 12)), "the epoch goes on"
+
+
 def test_one_thread_requests_while_another_takes(folder, recipe):
     with stoker.Loader(folder, recipe, batch=2, threads=2) as loader:
         loader.request(0, 0)

@@ -94,6 +94,10 @@ def test_a_state_of_another_loader_is_refused_with_what_differs(folder, recipe):
                 first.load_state_dict(none)
         with pytest.raises(stoker.Error, match="dict"):
             first.load_state_dict("state")
+        for state, why in ((None, "state_dict is None"), ({"epoch": object()}, "not JSON serializable"),
+                           ({object(): 1}, "keys must be")):
+            with pytest.raises(stoker.Error, match=f"{why}.*must be the dict that state_dict"):
+                first.load_state_dict(state)
 
 
 def test_a_state_names_nvjpeg(folder, recipe):

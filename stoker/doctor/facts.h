@@ -127,6 +127,16 @@ struct StepFacts {
   std::string account{};  // of a replayed one, where it comes from: "40 steps on ..., 2 days ago"
 };
 
+/// Of some samples that were looked at.
+struct BadFacts {
+  std::int64_t looked = 0;
+  std::int64_t bad = 0;     // of these, but for
+  std::int64_t listed = 0;  // those that the quarantine list has, of which a run takes no notice
+  std::string example{};    // one of the bad ones, and why
+
+  double share() const { return looked > 0 ? static_cast<double>(bad) / static_cast<double>(looked) : 0; }
+};
+
 struct DataFacts {
   /// What an order reads, per sample.
   struct OrderReads {
@@ -153,7 +163,7 @@ struct DataFacts {
   std::vector<Codec> codecs{};
   double bits_per_pixel = 0;
   double slow_path_share = 0;  // images that the fast decoder does not take
-  double bad_share = 0;
+  BadFacts bad_samples{};
 };
 
 /// The run that is asked about. Each of the GPUs has a loader of its own, with so many threads and reads.
@@ -166,6 +176,9 @@ struct RunFacts {
   bool direct = false;             // it reads past the page cache
   std::string cache = "none";      // "none", "ram", "disk"
   std::uint64_t cache_bytes = 0;
+  std::int64_t slots = 0;              // of an epoch, that are filled for one of the GPUs
+  std::int64_t different_samples = 0;  // that stand in them, at least
+  std::string bad_sample = "substitute";
 };
 
 struct Facts {

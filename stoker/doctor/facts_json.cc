@@ -152,6 +152,14 @@ void fields_of(DataFacts::OrderReads& reads, Archive& archive) {
 }
 
 template <typename Archive>
+void fields_of(BadFacts& bad, Archive& archive) {
+  archive("looked", bad.looked);
+  archive("bad", bad.bad);
+  archive("listed", bad.listed);
+  archive("example", bad.example);
+}
+
+template <typename Archive>
 void fields_of(DataFacts& data, Archive& archive) {
   archive("layout", data.layout);
   archive("format", data.format);
@@ -169,7 +177,7 @@ void fields_of(DataFacts& data, Archive& archive) {
   archive("codecs", data.codecs);
   archive("bits_per_pixel", data.bits_per_pixel);
   archive("slow_path_share", data.slow_path_share);
-  archive("bad_share", data.bad_share);
+  archive("bad_samples", data.bad_samples);
 }
 
 template <typename Archive>
@@ -185,6 +193,9 @@ void fields_of(RunFacts& run, Archive& archive) {
   archive("direct", run.direct);
   archive("cache", run.cache);
   archive("cache_bytes", run.cache_bytes);
+  archive("slots", run.slots);
+  archive("different_samples", run.different_samples);
+  archive("bad_sample", run.bad_sample);
 }
 
 template <typename Archive>

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t kLabelBytesMax = std::uint64_t{1} << 30;
 
-std::vector<TextLine> lines_of(const std::string& path) {
-  std::optional<std::vector<TextLine>> lines = read_text_lines(*Stores().open(path), kLabelBytesMax);
+std::vector<TextLine> lines_of(const std::string& path, const Stores& stores) {
+  std::optional<std::vector<TextLine>> lines = read_text_lines(*stores.open(path), kLabelBytesMax);
   if (!lines) fail(ErrorKind::kData, "'{}' is not a text file, or is larger than 1 GiB", path);
   return *std::move(lines);
 }
@@ -95,10 +95,10 @@ Labels numbered(const std::vector<std::string_view>& names, const std::vector<st
 }  // namespace
 
 Labels read_labels(const Dataset& data, const std::string& path, const std::vector<std::string>& classes,
-                   const std::stop_token& stop) {
+                   const std::stop_token& stop, const Stores& stores) {
   std::unordered_map<std::string, std::string> listed;
   std::set<std::string> ambiguous;
-  for (const TextLine& line : lines_of(path)) {
+  for (const TextLine& line : lines_of(path, stores)) {
     const auto [name, label] = split_line(line.text);
     for (const std::string& key : keys_of_name(name)) {
       const auto [entry, is_new] = listed.try_emplace(key, label);
@@ -171,9 +171,9 @@ Labels labels_of_field(const Dataset& data, const std::string& field, const std:
   return labels_of_texts(texts.take(), data.classes(), field);
 }
 
-std::vector<std::string> read_key_list(const std::string& path) {
+std::vector<std::string> read_key_list(const std::string& path, const Stores& stores) {
   std::vector<std::string> names;
-  for (const TextLine& line : lines_of(path)) names.emplace_back(line.text);
+  for (const TextLine& line : lines_of(path, stores)) names.emplace_back(line.text);
   return names;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stoker/format/dataset.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
@@ -22,7 +23,7 @@ struct Labels {
 /// `classes`, or in byte order if it is empty. Lines about other samples, such as a heading, are skipped. Throws kData
 /// for a sample without a label or with several, and for a label that is neither; kIo, kNotFound, kClosed.
 Labels read_labels(const Dataset& data, const std::string& path, const std::vector<std::string>& classes = {},
-                   const std::stop_token& stop = {});
+                   const std::stop_token& stop = {}, const Stores& stores = {});
 
 /// The first folder in each sample's key is its class. Throws kData for a sample without a folder.
 Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes = {},
@@ -40,6 +41,6 @@ Labels labels_of_field(const Dataset& data, const std::string& field, const std:
 
 /// The entries of a text file, a key or a file's name a line; empty lines and those that begin with '#' are skipped.
 /// Throws kIo, kNotFound.
-std::vector<std::string> read_key_list(const std::string& path);
+std::vector<std::string> read_key_list(const std::string& path, const Stores& stores = {});
 
 }  // namespace stoker

@@ -48,7 +48,7 @@ class PackJob {
   PackEstimate estimate();
 
  private:
-  std::optional<std::int64_t> pack_rest();
+  Manifest pack_rest(std::int64_t& resumed);
   PackedShard pack_from(PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next) const;
 
@@ -58,16 +58,23 @@ class PackJob {
   const PackWork work_;
 };
 
-/// Packs what is not packed yet; returns how many shards there were, or nothing if all was done.
-std::optional<std::int64_t> PackJob::pack_rest() {
+/// Packs what is not packed yet, if there is anything. Returns what the pack is then, and counts the shards that there
+/// were.
+Manifest PackJob::pack_rest(std::int64_t& resumed) {
   const Location& to = folder_.location();
-  if (!folder_.has_work_left()) return std::nullopt;
+  const auto all_was_done = [&] {
+    Manifest finished = *Manifest::read(options_.stores, to);
+    resumed = static_cast<std::int64_t>(finished.shards.size());
+    if (options_.stores.find(to / kJournalName)) PackJournal::discard(to, options_.stores);
+    return finished;
+  };
+  if (!folder_.has_work_left()) return all_was_done();
   options_.stores.create_folder(to);
   const SourceState state(source_.shards(), options_.stores, options_.stop);
   // A pack that goes on must find the data as it was: half of one and half of another would be neither.
   PackJournal journal(to, options_.stores, source_.job() + ", files " + state.digest());
-  if (!folder_.has_work_left()) return std::nullopt;  // another call of this job has ended since
-  const auto resumed = static_cast<std::int64_t>(journal.shards().size());
+  if (!folder_.has_work_left()) return all_was_done();  // by another call, which has ended since
+  resumed = static_cast<std::int64_t>(journal.shards().size());
   PackedShard left_over;
   try {
     left_over = pack_from(journal);
@@ -76,21 +83,21 @@ std::optional<std::int64_t> PackJob::pack_rest() {
     if (stopped.kind() != ErrorKind::kClosed) throw;
     fail(ErrorKind::kClosed, "stopped after {}; the same command resumes", counted(journal.shards().size(), "shard"));
   }
-  folder_.finish(manifest_of(journal.shards(), std::move(left_over), source_.job(), source_.selection().classes()),
-                 *options_.format, source_.contents());
+  Manifest made = manifest_of(journal.shards(), std::move(left_over), source_.job(), source_.selection().classes());
+  if (!made.shards.empty()) {
+    folder_.finish(std::move(made), *options_.format, source_.contents());
+    made = *Manifest::read(options_.stores, to);  // told by what is written, so that the next call is told the same
+  }
   PackJournal::discard(to, options_.stores);
-  return resumed;
+  return made;
 }
 
 PackResult PackJob::run() {
-  const Location& to = folder_.location();
-  const std::optional<std::int64_t> resumed = pack_rest();
-  // Told by what is written, so that the next call is told the same.
-  const Manifest manifest = *Manifest::read(options_.stores, to);
+  std::int64_t resumed = 0;
+  const Manifest manifest = pack_rest(resumed);
   PackResult result = told_of(manifest);
-  result.bad = bad_samples_of(manifest, source_.samples(), to);
-  result.resumed = resumed.value_or(result.shards);
-  if (!resumed && options_.stores.find(to / kJournalName)) PackJournal::discard(to, options_.stores);
+  result.bad = bad_samples_of(manifest, source_.samples(), folder_.location());
+  result.resumed = resumed;
   return result;
 }
 

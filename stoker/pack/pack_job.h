@@ -53,7 +53,8 @@ struct PackResult {
 };
 
 /// Writes `to`/shard-000000.tar (or with the format's ending) and so on, and `to`/manifest.json last. Killed or
-/// stopped, it goes on where it was when called again; finished, it tells again what it did. Throws kUsage for options
+/// stopped, it goes on where it was when called again; finished, it tells again what it did. Where no sample is left,
+/// it writes nothing, and the result has none. Throws kUsage for options
 /// that make no sense, a folder that holds something else, or a sample that the format cannot hold, before anything is
 /// written; kBadSample by policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);

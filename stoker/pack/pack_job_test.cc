@@ -273,11 +273,14 @@ TEST_F(Pack, MakesNoShardsOfNothing) {
   const PackResult none = pack({folder_.path("empty")}, folder_.path("out"), {});
   EXPECT_EQ(none.samples, 0);
   EXPECT_EQ(none.shards, 0);
-  EXPECT_EQ(open(folder_.path("out"))->size(), 0);
+  EXPECT_TRUE(fs::is_empty(folder_.path("out")));
   folder_.write("all_bad/x.jpg", "no picture");
   const PackResult bad = pack({folder_.path("all_bad")}, folder_.path("out2"), {});
   EXPECT_EQ(bad.shards, 0);
   EXPECT_EQ(bad.bad.size(), 1u);
+  EXPECT_TRUE(fs::is_empty(folder_.path("out2")));
+  folder_.write("all_bad/y.png", as_text(noisy_png(8, 8, 1)));
+  EXPECT_EQ(pack({folder_.path("all_bad")}, folder_.path("out2"), {}).samples, 1) << "once there is one";
 }
 
 TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {

@@ -385,6 +385,41 @@ void remove_partial_files(const Stores& stores, const Location& folder) {
   }
 }
 
+/// Finishes the pack of which all tasks are done, unless no sample is left. Throws kUsage for tasks that are not.
+Manifest merged(const JobPlan& job, const PackFolder& folder, const std::string& name, const PackOptions& options) {
+  std::vector<PackedShard> shards;
+  PackedShard left_over;  // of tasks whose samples were all left out
+  std::vector<std::size_t> lost;
+  const std::vector<Json> records = TaskRecords(options.stores, job).all();
+  for (std::size_t task = 0; task < records.size(); ++task) {
+    PackedShard packed = as_of_this_version(job, [&] { return packed_shard_of(records[task]); });
+    if (packed.shard.samples == 0) {
+      left_over.bad.insert(left_over.bad.end(), packed.bad.begin(), packed.bad.end());
+      left_over.concealed += packed.concealed;
+      continue;
+    }
+    if (!contradiction_of_file(packed.shard, options.stores, folder.location() / packed.shard.name).empty()) {
+      lost.push_back(task);
+    }
+    shards.push_back(std::move(packed));
+  }
+  if (!lost.empty()) {
+    const bool is_one = lost.size() == 1;
+    fail(ErrorKind::kUsage, "{} not what was packed; do {} again",
+         is_one ? fmt::format("the shard of task {} is", lost.front())
+                : fmt::format("the shards of tasks {} are", listed_tasks(lost)),
+         is_one ? "it" : "them");
+  }
+  const PackContents contents = of_plan(job, [](const Json& choices) { return contents_of(choices.at("contents")); });
+  Manifest made = manifest_of(shards, std::move(left_over), name, contents.classes);
+  if (!made.shards.empty()) {
+    folder.finish(std::move(made), *options.format, contents);
+    made = *Manifest::read(options.stores, folder.location());
+  }
+  if (options.stores.find(folder.location())) remove_partial_files(options.stores, folder.location());
+  return made;
+}
+
 }  // namespace
 
 PlanSummary plan_pack(const std::vector<std::string>& data, const std::string& to, const std::string& plan,
@@ -440,37 +475,9 @@ PackResult merge_pack(const std::vector<std::string>& data, const std::string& t
   const PackOptions options = of_plan(job, [&](const Json& choices) { return options_of(choices, how); });
   const std::string name = of_plan(job, [](const Json& choices) { return from_json_text(choices.at("job")); });
   const PackFolder folder(options.stores, to, name);
-  if (folder.has_work_left()) {
-    std::vector<PackedShard> shards;
-    PackedShard left_over;  // of tasks whose samples were all left out
-    std::vector<std::size_t> lost;
-    const std::vector<Json> records = TaskRecords(options.stores, job).all();
-    for (std::size_t task = 0; task < records.size(); ++task) {
-      PackedShard packed = as_of_this_version(job, [&] { return packed_shard_of(records[task]); });
-      if (packed.shard.samples == 0) {
-        left_over.bad.insert(left_over.bad.end(), packed.bad.begin(), packed.bad.end());
-        left_over.concealed += packed.concealed;
-        continue;
-      }
-      if (!contradiction_of_file(packed.shard, options.stores, folder.location() / packed.shard.name).empty()) {
-        lost.push_back(task);
-      }
-      shards.push_back(std::move(packed));
-    }
-    if (!lost.empty()) {
-      const bool is_one = lost.size() == 1;
-      fail(ErrorKind::kUsage, "{} not what was packed; do {} again",
-           is_one ? fmt::format("the shard of task {} is", lost.front())
-                  : fmt::format("the shards of tasks {} are", listed_tasks(lost)),
-           is_one ? "it" : "them");
-    }
-    const PackContents contents = of_plan(job, [](const Json& choices) { return contents_of(choices.at("contents")); });
-    options.stores.create_folder(folder.location());  // of data without samples
-    folder.finish(manifest_of(shards, std::move(left_over), name, contents.classes), *options.format, contents);
-    remove_partial_files(options.stores, folder.location());
-  }
+  const Manifest manifest =
+      folder.has_work_left() ? merged(job, folder, name, options) : *Manifest::read(options.stores, folder.location());
   if (options.stores.find(folder.location() / kJournalName)) folder.unmark();
-  const Manifest manifest = *Manifest::read(options.stores, folder.location());
   PackResult result = told_of(manifest);
   if (manifest.bad.empty()) return result;
   const auto samples = open_dataset(

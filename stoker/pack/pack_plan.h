@@ -37,8 +37,9 @@ struct TasksResult {
 TasksResult pack_tasks(const std::vector<std::string>& data, const std::string& to, const std::string& plan,
                        const std::vector<TaskRange>& tasks, const PackOptions& how);
 
-/// Makes a pack of the shards of all tasks: looks at each, writes the manifest, and tells what pack() would. Throws
-/// kUsage naming the tasks that are not done, or whose shards have been lost or changed.
+/// Makes a pack of the shards of all tasks: looks at each, writes the manifest, and tells what pack() would;
+/// writes nothing where no sample is left. Throws kUsage naming the tasks that are not done, or whose shards have been
+/// lost or changed.
 PackResult merge_pack(const std::vector<std::string>& data, const std::string& to, const std::string& plan,
                       const PackOptions& how);
 

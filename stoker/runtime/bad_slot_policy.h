@@ -13,6 +13,11 @@ enum class BadSlotPolicy : std::uint8_t {
 };
 
 std::string_view to_string(BadSlotPolicy policy);
+
+/// Bad samples of an epoch, in which a rank has so many slots, that are taken for accidents: beyond that, unless the
+/// policy is to fail at the first one, the epoch fails.
+std::int64_t bad_samples_most(std::int64_t slots);
+
 BadSlotPolicy parse_bad_slot_policy(std::string_view name);  // throws kUsage
 
 }  // namespace stoker

@@ -31,7 +31,7 @@ class Loader::Running {
   }
 
   void set(const Knobs& knobs) {
-    engine_->check_home();
+    engine_->check_open();
     const std::lock_guard lock(mutex_);
     engine_->set(knobs);
     if (tuned_) tuned_->tuning().fix(knobs);
@@ -97,12 +97,14 @@ void Loader::start_requests() {
   running_->replay().stop();
 }
 
+void Loader::check_request(const LoaderPosition& batch) const { running_->engine().consumer().check_request(batch); }
 void Loader::request(const LoaderPosition& batch) { running_->engine().consumer().request(batch); }
 
 std::int64_t Loader::next_epoch() const { return running_->engine().consumer().next_epoch(); }
 LoaderPosition Loader::position() const { return running_->engine().consumer().position(); }
 std::string Loader::state() const { return running_->engine().consumer().state(); }
 LoaderPosition Loader::load_state(std::string_view json) {
+  running_->engine().check_open();
   const LoaderPosition position = running_->engine().consumer().load_state(json);
   running_->replay().stop();
   return position;

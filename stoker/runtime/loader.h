@@ -62,6 +62,8 @@ class Loader {
   /// From here on next() returns the batches that request() names, in the order of the requests, and waits while there
   /// are none; start_epoch() and load_state() end that. The consumer's thread only.
   void start_requests();
+  /// Throws kUsage where there is no such batch; start_requests() need not have been called. Threads: any.
+  void check_request(const LoaderPosition& batch) const;
   /// Any batches of any epochs, the same as in a run. Threads: any. Throws kUsage where there is no such batch, or
   /// before start_requests().
   void request(const LoaderPosition& batch);

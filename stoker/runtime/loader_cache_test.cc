@@ -50,6 +50,15 @@ TEST(LoaderCache, KeepsWhatFits) {
   EXPECT_LT(metrics[Metric::kCacheHits], 3 * 30);
 }
 
+TEST(LoaderCache, MustHaveRoomForASample) {
+  const MemoryDataset data = memory_dataset();
+  for (const std::uint64_t size : {std::uint64_t{1}, SampleCache::overhead(50)}) {
+    const Error error = error_of([&] { Loader(data.dataset, small_recipe(), with_cache(size)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("keeps none of the 50 samples; give at least 1MB"));
+  }
+}
+
 TEST(LoaderCache, IsSharedByTheRanksOfAHost) {
   const MemoryDataset data = memory_dataset();
   Loader alone(data.dataset, small_recipe(), {.batch = 10});

@@ -100,6 +100,8 @@ TEST(Loader, EndsAtOnceWhenInterruptedOrClosed) {
   loader.close();
   EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
   EXPECT_EQ(error_of([&] { loader.start_epoch(1); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { loader.set({.threads = 2}); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { loader.load_state(loader.state()); }).kind(), ErrorKind::kClosed);
 }
 
 TEST(Loader, ClosesOnlyWhenItsReadsHaveEnded) {

@@ -106,6 +106,8 @@ TEST(Requested, FromAnotherThreadWhileTheConsumerWaits) {
 TEST(Requested, WhatThereIsNotIsRefused) {
   Loader loader(memory_dataset().dataset, small_recipe(), {.batch = 5, .threads = 1, .epochs_end = 2});
   EXPECT_THAT(error_of([&] { loader.request({0, 0}); }).message(), HasSubstr("runs an epoch"));
+  loader.check_request({1, 9});
+  EXPECT_THAT(error_of([&] { loader.check_request({0, 10}); }).message(), HasSubstr("there is no batch"));
   loader.start_requests();
   for (const LoaderPosition& none : {LoaderPosition{0, 10}, {0, -1}, {2, 0}, {-1, 0}}) {
     EXPECT_THAT(error_of([&] { loader.request(none); }).message(), HasSubstr("there is no batch"));

@@ -12,6 +12,8 @@
 #include "stoker/order/launcher.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/report/metrics_server.h"
+#include "stoker/runtime/report/output_paths.h"
+#include "stoker/runtime/share/sample_cache.h"
 #include "stoker/tuner/tuned_workload.h"
 
 namespace stoker {
@@ -57,6 +59,19 @@ Knobs fixed_knobs(const LoaderOptions& options) {
   return fixed;
 }
 
+void check_cache(const Dataset& dataset, const LoaderOptions& options) {
+  if (!options.cache_memory) return;
+  if (options.cache != CacheKind::kRam) {
+    fail(ErrorKind::kUsage,
+         "cache memory is given, but there is no cache in memory; ask for cache ram, or leave it out");
+  }
+  const auto samples = static_cast<std::uint64_t>(dataset.size());
+  const std::uint64_t least = SampleCache::overhead(dataset.size()) + (dataset.bytes() + samples - 1) / samples;
+  if (*options.cache_memory >= least) return;
+  fail(ErrorKind::kUsage, "cache memory of {} keeps none of the {}; give at least {}",
+       format_size(static_cast<double>(*options.cache_memory)), counted(samples, "sample"), whole_megabytes(least));
+}
+
 void check_device(const LoaderOptions& options) {
   if (options.device_memory && !options.device) {
     fail(ErrorKind::kUsage, "device memory is given, but there is no device; name one, or leave it out");
@@ -85,7 +100,8 @@ void check_order(const LoaderOptions& options, const ResolvedOptions& resolved) 
 
 ResolvedOptions resolve_sizes(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   if (options.threads != 0) check_threads(options.threads);
-  const RankOfWorld place = find_rank(options.rank, options.world, process_environment());
+  const Environment none = [](std::string_view) { return std::nullopt; };
+  const RankOfWorld place = find_rank(options.rank, options.world, options.launched ? process_environment() : none);
   const std::string bus_id = options.device && options.pin_threads ? options.device->bus_id() : std::string();
   ResolvedOptions resolved;
   resolved.given = options;
@@ -111,11 +127,9 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const Recipe& recipe, cons
 
 ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
-  if (options.cache_memory && options.cache != CacheKind::kRam) {
-    fail(ErrorKind::kUsage,
-         "cache memory is given, but there is no cache in memory; ask for cache ram, or leave it out");
-  }
+  check_outputs_differ({{"audit", options.audit}, {"trace", options.trace}, {"quarantine", options.quarantine}});
   ResolvedOptions resolved = resolve_sizes(dataset, recipe, options);
+  check_cache(dataset, options);
   check_device(options);
   check_transfer_index(resolved.knobs.transfer_index, options.device.get());
   if (options.device && !options.device->computes() && !options.audit.empty()) {

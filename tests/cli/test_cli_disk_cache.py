@@ -61,7 +61,7 @@ def test_more_epochs_from_the_cache_make_no_more_requests(stoker, packed, tmp_pa
 def test_audits_are_the_same_cold_warm_and_at_any_size(stoker, packed, tmp_path):
     plain = stoker.audit(tmp_path, "run", packed, *RECIPE, "--epochs", 2)
     with WebServer(packed) as server:
-        for size in ("50MB", "100KB", "1KB", "0"):
+        for size in ("50MB", "3MB", "2MB"):
             for depth in (1, 64):
                 args = ("run", f"{server.url}/", *RECIPE, *cached(tmp_path / size, size), "--epochs", 2, "--io-depth", depth)
                 assert stoker.audit(tmp_path, *args, env=PATIENCE) == plain, (size, depth)
@@ -115,3 +115,12 @@ def test_the_cache_names_no_secret_and_is_shown_and_cleared(stoker, packed, tmp_
 @pytest.mark.parametrize("text", ["disk=", "disk=/tmp", "disk=/tmp:much", "disc=/tmp:1GB"])
 def test_what_is_no_cache_is_refused(stoker, packed, text):
     stoker.refusal(2, "run", packed, *RECIPE, "--cache", text)
+
+
+def test_a_cache_that_could_keep_nothing_is_refused(stoker, packed, tmp_path):
+    for size in (0, "1MB"):
+        said = stoker.refusal(2, "run", packed, *RECIPE, "--cache", f"disk={tmp_path}:{size}")
+        assert "keeps nothing; give it at least 2MB" in said
+    said = stoker.refusal(2, "run", packed, *RECIPE, "--cache", "ram", "--cache-memory", 1)
+    assert "cache memory of 1 B keeps none of the" in said and "give at least 1MB" in said
+    assert stoker.json("run", packed, *RECIPE, "--cache", "ram", "--cache-memory", "1MB")["samples"] > 0

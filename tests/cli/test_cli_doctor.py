@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import tarfile
 import xml.etree.ElementTree as ElementTree
@@ -15,6 +16,7 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[1] / "page"))
 from browser import CHROMIUM, look_at
 
+ROOT = Path(__file__).resolve().parents[2]
 FED, STARVED, NOT_MEASURABLE = 0, 1, 2
 DOCTOR_S = 300  # a guard against hanging
 RESOURCES = {"cpu decode", "cpu transform", "storage bandwidth", "storage requests", "network", "copy", "memory", "step"}
@@ -38,6 +40,7 @@ def expected_status(found):
     if found["not_measured"]:
         assert found["fed"] is None and found["verdict"].startswith("Not measurable: ")
         return NOT_MEASURABLE
+    assert found["would_stop"] is None
     assert found["fed"] == (found["gpu_idle"] < 0.05)
     return FED if found["fed"] else STARVED
 
@@ -54,8 +57,10 @@ def healthy(stoker, data, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def starved(stoker, data):
-    done = doctor(stoker, data, "--step", 0.0001, "--json")
+def starved(stoker, data, tmp_path_factory):
+    run = tmp_path_factory.mktemp("run") / "run.json"
+    run.write_text(stoker.text("run", data, "--recipe", "imagenet-train", "--batch", 8, "--threads", 1, "--accelerator", 0.0001, "--json"))
+    done = doctor(stoker, data, "--step", 0.0001, "--measured", run, "--json")
     return done, json.loads(done.stdout)
 
 
@@ -104,10 +109,16 @@ def test_what_if_is_predicted(healthy):
     assert step["gpu_idle"] > 0.5 and step["bottleneck"] != "step" and step["gain"] > 1
 
 
-def test_a_measured_run_is_compared(healthy):
-    run, = healthy[1]["runs"]
-    assert run["run"] == "run.json" and run["samples_per_s"] > 0 and run["predicted"] > 0
+def test_a_measured_run_is_compared(starved):
+    run, = starved[1]["runs"]
+    assert run["run"] == "run.json" and run["samples_per_s"] > 0 and run["predicted"] > 0 and run["differs"] is None
     assert run["error"] == pytest.approx(run["predicted"] / run["samples_per_s"] - 1)
+
+
+def test_another_run_is_not_compared(healthy):
+    """Nothing took its batches in steps of 20 s."""
+    run, = healthy[1]["runs"]
+    assert run["error"] is None and "--accelerator" in run["differs"]
 
 
 def test_the_page_needs_nothing_else_and_repeats_the_command(healthy):
@@ -142,6 +153,12 @@ def test_a_terminal_is_told_the_verdict_first(stoker, data):
     (("--step", "0.1", "--measured", "nowhere.json"), "nowhere.json"), (("--step", "0.1", "--gpus", "0"), "--gpus"),
     (("--step", "0.1", "--html", "nowhere/doctor.html"), "doctor.html"), (("--step", "replay"), "replay"),
     (("--step", "0.1", "--device", "cuda:77"), "cuda:77"), (("--step", "0.1", "--device", "tpu"), "tpu"), ((), "--step"),
+    (("--step", "0.1", "--what-if", "batch=61"), "fewer than one global batch of 61"),
+    (("--step", "0.1", "--what-if", "gpus=8"), "fewer than one global batch of 64"),
+    (("--step", "0.1", "--what-if", "memory=1"), "a quarter of the machine's memory"),
+    (("--step", "0.1", "--what-if", "prefetch=1000000"), "the least for this batch and prefetch"),
+    (("--step", "0.1", "--what-if", "io-depth=2000"), "1024"), (("--step", "0.1", "--what-if", "threads=100000"), "4096"),
+    (("--step", "0.1", "--batch", "8", "--global-batch", "8"), "--global-batch"),
     (("--step", "0.1", "--what-if", "coers=3"), "cores"), (("--step", "0.1", "--what-if", "cores=lots"), "cores")])
 def test_bad_questions_are_refused_with_a_sentence(stoker, data, args, words):
     batch = () if "--batch" in args else ("--batch", 8)
@@ -205,3 +222,97 @@ def test_data_without_permission_are_refused_with_a_sentence(stoker, tmp_path):
     (tmp_path / "a.tar").write_bytes(b"")
     (tmp_path / "a.tar").chmod(0)
     assert "a.tar" in stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "a.tar", "--recipe", "imagenet-train", "--step", 1)
+
+
+def json_of(done):
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def torn(data, tmp_path_factory):
+    """A quarter of the files lack their ends."""
+    folder = shutil.copytree(data, tmp_path_factory.mktemp("torn") / "data")
+    for number, file in enumerate(sorted(folder.rglob("*.jpg"))):
+        if number % 4 == 0:
+            file.write_bytes(file.read_bytes()[:3000])
+    return folder
+
+
+def test_data_that_no_run_would_take_are_not_called_fed(stoker, torn, tmp_path):
+    done = doctor(stoker, torn, "--step", 20, "--json")
+    found = json_of(done)
+    bad = found["bad_samples"]
+    assert done.returncode == NOT_MEASURABLE and found["fed"] is None
+    assert found["verdict"].startswith("Would not run: ") and found["would_stop"] in found["verdict"]
+    assert (bad["looked"], bad["bad"], bad["listed"], bad["policy"], bad["most"]) == (60, 15, 0, "substitute", 10)
+    assert "stoker verify DATA --quarantine FILE" in bad["text"]
+    run = stoker("run", torn, "--recipe", "imagenet-train", "--batch", 8)
+    assert run.returncode == 1 and "11 bad samples, more than the 10" in run.stderr
+    # As the doctor says.
+    listed = tmp_path / "bad.jsonl"
+    assert stoker("verify", torn, "--quarantine", listed).returncode == 1
+    before = listed.read_bytes()
+    assert len(before.splitlines()) == 15
+    done = doctor(stoker, torn, "--step", 20, "--quarantine", listed, "--json")
+    found = json_of(done)
+    assert done.returncode == expected_status(found)
+    assert (found["bad_samples"]["bad"], found["bad_samples"]["listed"]) == (0, 15)
+    assert listed.read_bytes() == before
+    assert stoker("run", torn, "--recipe", "imagenet-train", "--batch", 8, "--quarantine", listed).returncode == 0
+
+
+def test_a_policy_that_stops_at_the_first_bad_sample_is_told(stoker, torn):
+    done = doctor(stoker, torn, "--step", 20, "--bad-sample", "fail")
+    assert done.returncode == NOT_MEASURABLE and done.stderr == ""
+    assert done.stdout.startswith("Would not run: 15 of the 60 samples that were looked at are bad, and a run with --bad-sample fail")
+    assert "\nBad samples: 15 of the 60 samples" in done.stdout
+
+
+def test_launchers_variables_are_of_the_run_alone(stoker, data):
+    env = {"RANK": "0", "WORLD_SIZE": "2"}
+    assert "samples/s on one core" in stoker.text("plan", data, "--recipe", "imagenet-train", env=env)
+    done = stoker("doctor", data, "--recipe", "imagenet-train", "--batch", 8, "--quick", "--step", 20, "--json", env=env,
+                  timeout=DOCTOR_S)
+    assert done.stderr == "" and done.returncode == expected_status(json_of(done))
+
+
+def test_loader_options_are_those_of_a_run(stoker, data, tmp_path):
+    """But for what a run writes and serves."""
+    def options(command):
+        return set(re.findall(r"^ +(--[a-z-]+)", stoker.text(command, "--help"), re.MULTILINE))
+
+    table = {row.split("`")[3].split()[0] for row in (ROOT / "docs/options.md").read_text().splitlines()
+             if row.startswith("| `") and "`--" in row}
+    assert table - options("doctor") == {"--audit", "--trace", "--metrics", "--dashboard"}
+    assert {"--subset", "--labels", "--decode"} <= options("doctor") & options("run")
+    keys = tmp_path / "keys.txt"
+    keys.write_text("".join(f"{file.relative_to(data).with_suffix('')}\n" for file in sorted(data.rglob("*.jpg"))[:20]))
+    question = ("doctor", data, "--recipe", "imagenet-train", "--quick", "--step", 20, "--subset", keys, "--decode", "planar")
+    assert "use a smaller batch, or tail wrap, pad or keep" in stoker.refusal(NOT_MEASURABLE, *question, "--global-batch", 32)
+    done = stoker(*question, "--global-batch", 32, "--tail", "pad", "--batch-repeats", 1, "--json", timeout=DOCTOR_S)
+    found = json_of(done)
+    assert done.returncode == expected_status(found), done
+    assert found["facts"]["run"]["batch"] == 32 and found["facts"]["data"]["samples"] == 20
+    assert f"--subset {keys} --decode planar --tail pad" in found["commands"][1]
+    stoker.text(*found["commands"][1].split()[1:-1], "--batches", 1)
+
+
+def test_the_catalogue_of_the_docs_is_one(stoker, data, tmp_path):
+    page = (ROOT / "docs/doctor.md").read_text()
+    catalogue = tmp_path / "ours.toml"
+    catalogue.write_text(re.search(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[1])
+    done = doctor(stoker, data, "--step", "mlperf:resnet50/h100", "--catalogue", catalogue, "--what-if",
+                  "disk=our-filer network=our-ib gpu=our-gpu", "--json")
+    found = json_of(done)
+    assert [what_if["what_if"] for what_if in found["what_if"]] == ["disk=our-filer network=our-ib gpu=our-gpu"]
+    prices = {machine["machine"]: machine["price_per_hour"] for machine in found["right_size"]["machines"]}
+    assert prices["our node"] == 6.5 and prices["aws p5.48xlarge"] == 55
+    catalogue.write_text('[disk."our filer"]\ngb_per_s = 1\nreads_per_s = 1\nlatency_ms = 1\n')
+    sentence = stoker.refusal(NOT_MEASURABLE, "doctor", data, "--recipe", "imagenet-train", "--step", 1, "--catalogue", catalogue)
+    assert "line 1" in sentence and "call it 'our-filer'" in sentence
+
+
+def test_help_begins_each_sentence_with_a_capital(stoker):
+    for command in ("doctor", "run", "plan"):
+        docs = re.findall(r"^  --[a-z-]+(?: [^ ]+)*  +([^ ].*)$", stoker.text(command, "--help"), re.MULTILINE)
+        assert docs and not [doc for doc in docs if doc[0].islower()], command

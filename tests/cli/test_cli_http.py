@@ -84,6 +84,18 @@ def test_a_packed_folder_is_verified_and_estimated_over_http(stoker, shards, tmp
     assert estimate["samples"] == 60 and not (tmp_path / "again").exists()
 
 
+def test_a_subset_and_labels_are_read_over_http(stoker, tmp_path):
+    stoker.text("synth", tmp_path / "loose", "--kind", "tiny", "--count", 20, "--classes", 4)
+    keys = sorted(str(path.relative_to(tmp_path / "loose").with_suffix("")) for path in (tmp_path / "loose").rglob("*.*g"))
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "keys.txt").write_text("\n".join(keys[5:15]) + "\n")
+    (tmp_path / "lists" / "labels.csv").write_text("".join(f"{key},{number}\n" for number, key in enumerate(keys)))
+    with WebServer(tmp_path / "lists") as server:
+        here, there = (stoker.audit(tmp_path, *run(tmp_path / "loose", "--subset", f"{at}/keys.txt", "--labels", f"{at}/labels.csv"))
+                       for at in (tmp_path / "lists", server.url))
+    assert here == there and len(here) == 10
+
+
 def test_what_a_run_writes_is_not_written_to_a_url(stoker, shards, tmp_path):
     for option in ("--audit", "--trace", "--save-state", "--tune-report", "--quarantine"):
         told = stoker.refusal(2, *run(shards / "shard-000.tar", option, "s3://bucket/name"), cwd=tmp_path)

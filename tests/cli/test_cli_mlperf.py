@@ -1,6 +1,7 @@
 """Workloads of MLPerf Storage: data by `stoker synth --like`, and what `stoker run` makes of them."""
 
 import json
+import shlex
 import subprocess
 
 import numpy
@@ -51,6 +52,15 @@ def test_each_workload_is_made_read_and_judged(stoker, tmp_path, name):
     assert (mlperf["profile"], mlperf["accelerators"], mlperf["steps_per_epoch"]) == (f"mlperf:{name}/{gpu}", 1, count)
     assert mlperf["valid"] is False
     assert {rule["rule"]: rule["holds"] for rule in mlperf["rules"]}["data"] is False
+
+
+@pytest.mark.parametrize("name, count", [("bert", 4), ("resnet50", 3), ("dlrm", 5), ("cosmoflow", 1)])
+def test_the_command_that_is_said_to_come_next_works(stoker, tmp_path, name, count):
+    said = stoker.text("synth", tmp_path / "few samples", "--like", name, "--count", count)
+    _, _, command = said.strip().rpartition("Next: ")
+    words = shlex.split(command)
+    assert words[:2] == ["stoker", "run"]
+    assert stoker.json(*words[1:])["samples"] == count
 
 
 def test_files_are_what_other_readers_take(stoker, tmp_path):

@@ -296,19 +296,40 @@ def test_index_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path
     assert done.returncode == 1 and "Broken shards, not indexed (1):" in done.stdout and "a-broken.tar" in done.stdout
 
 
-def test_empty_data_is_no_failure_but_for_run(stoker, tmp_path):
+def test_of_empty_data_an_index_can_be_made_and_nothing_else(stoker, tmp_path):
     (tmp_path / "empty").mkdir()
     empty_tar = tmp_path / "empty.tar"
     with tarfile.open(empty_tar, "w"):
         pass
     for data in (tmp_path / "empty", empty_tar):
         assert "no samples" in stoker.text("info", data).lower()
-        assert "no samples" in stoker.text("verify", data).lower()
-        assert "no samples" in stoker.text("pack", data, tmp_path / f"packed-{data.name}").lower()
         assert stoker.json("info", data)["samples"] == 0
+        assert f"no samples to verify in {data}" in stoker.refusal(1, "verify", data)
+        stoker.refusal(1, "verify", data, "--json")
+        assert f"no samples to pack in {data}, so no shard was written" in stoker.refusal(1, "pack", data, tmp_path / "packed")
         stoker.refusal(1, "run", data, "--recipe", "imagenet-val")
     assert "0 samples in 1 shard " in stoker.text("index", empty_tar)
-    assert stoker.json("verify", tmp_path / "packed-empty.tar")["samples"] == 0
+
+
+def test_packing_nothing_but_bad_samples_fails_and_lists_them(stoker, tmp_path):
+    data, out, plan = tmp_path / "data", tmp_path / "packed", tmp_path / "plan"
+    data.mkdir()
+    for number in range(3):
+        (data / f"{number}.jpg").write_text("no picture")
+    listed = tmp_path / "bad.jsonl"
+    done = stoker("pack", data, out, "--quarantine", listed)
+    assert done.returncode == 1 and "all 3 samples are bad, so no shard was written" in done.stderr
+    assert "Bad samples, left out (3)" in done.stdout and len(listed.read_text().splitlines()) == 3
+    assert list(out.iterdir()) == []
+    assert "no samples" in stoker.refusal(1, "verify", out)
+    done = stoker("pack", data, out, "--json")
+    assert done.returncode == 1 and len(json.loads(done.stdout)["bad"]) == 3
+    stoker.text("pack", data, out, "--plan", plan)
+    stoker.text("pack", data, out, "--plan", plan, "--task", "0")
+    for _ in range(2):
+        done = stoker("pack", data, out, "--plan", plan, "--merge")
+        assert done.returncode == 1 and "all 3 samples are bad, so no shard was written" in done.stderr
+    assert stoker.json("pack", data, out, "--bad-sample", "keep")["samples"] == 3
 
 
 def test_bad_usage_is_status_2(stoker, loose, tmp_path):

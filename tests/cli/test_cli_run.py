@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation mlperf bad_samples
-    fallback_samples bytes_read store bytes_to_device cache report epoch_reports epochs threads prefetch io_depth transfer_index tuning device io
-    isa machine stages""".split()
+    fallback_samples bytes_read store bytes_to_device cache report epoch_reports epochs batch step_s threads prefetch io_depth
+    transfer_index tuning device io isa machine stages""".split()
 
 
 def run(data, *args, recipe="cifar-train"):
@@ -345,3 +345,37 @@ def test_progress_is_shown_on_a_terminal_and_removed_again(stoker, tiny):
     assert "of 30 samples (" in shown and "samples/s" in shown and " left" in shown
     assert shown.endswith("\r\x1b[K")
     assert report.startswith("30 samples")
+
+
+@pytest.mark.parametrize("two", [("--audit", "--save-state"), ("--trace", "--audit"), ("--tune-report", "--save-state")])
+def test_two_outputs_are_two_files(stoker, tiny, tmp_path, two):
+    path = tmp_path / "out"
+    said = stoker.refusal(2, *run(tiny.folder, "--batch", 5, two[0], path, two[1], path))
+    assert f"are the same file, '{path}'; give each a file of its own" in said and all(option in said for option in two)
+    assert not path.exists()
+
+
+def test_a_rank_without_a_batch_says_why(stoker, tiny):
+    done = stoker(*run(tiny.folder, "--batch", 40, "--tail", "keep", "--rank", 1, "--world", 2))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing to do: rank 1 of 2 has no batch" in done.stderr and "30 samples" in done.stderr
+    assert "''" not in done.stderr and "--epochs" not in done.stderr
+
+
+def test_a_list_that_names_no_sample_is_named(stoker, tiny, tmp_path):
+    (tmp_path / "none.txt").write_text("# nothing\n")
+    assert "none.txt' names no sample" in stoker.refusal(1, *run(tiny.folder, "--subset", tmp_path / "none.txt"))
+
+
+@pytest.mark.parametrize("args, says", [
+    (("--batch", 16, "--batch", 32), "--batch is given twice; give it once"),
+    (("--seed", 1, "--seed", 2, "--seed", 3), "--seed is given 3 times; give it once"),
+    (("--batch",), "--batch needs a value"),
+    (("--json=5",), "--json takes no value"),
+])
+def test_how_often_an_option_is_given_is_said_in_a_sentence(stoker, tiny, args, says):
+    assert stoker.refusal(2, *run(tiny.folder, *args)) == f"stoker: {says} (see stoker run --help)"
+
+
+def test_the_address_of_a_dashboard_is_not_called_one_of_metrics(stoker, tiny):
+    assert "'nowhere' is not an address to serve at" in stoker.refusal(2, *run(tiny.folder, "--dashboard", "nowhere"))

@@ -198,7 +198,9 @@ data = {str(tmp_path / "packed")!r}
 print(json.dumps(stoker.ray.verify(data, plan={str(tmp_path / "verify.plan")!r})))
 shard = sorted(pathlib.Path(data).glob("*.tar"))[1]
 content = bytearray(shard.read_bytes()); content[2000] ^= 1; shard.write_bytes(content)
-print(json.dumps(stoker.ray.verify(data, plan={str(tmp_path / "again.plan")!r})))
+listed = {str(tmp_path / "bad.jsonl")!r}
+hurt = stoker.ray.verify(data, plan={str(tmp_path / "again.plan")!r}, quarantine=listed, memory="512MiB")
+print(json.dumps(dict(hurt, listed=len(pathlib.Path(listed).read_text().splitlines()))))
 print(json.dumps(stoker.ray.index([data + "/*.tar"], plan={str(tmp_path / "index.plan")!r}, index_dir={str(tmp_path / "indexes")!r})))
 """
     driver = start_ray(script, tmp_path)
@@ -206,8 +208,41 @@ print(json.dumps(stoker.ray.index([data + "/*.tar"], plan={str(tmp_path / "index
     assert driver.returncode == 0, errors[-3000:]
     sound, hurt, indexed = told_in(said)
     assert (sound["samples"], sound["bad"]) == (60, [])
-    assert len(hurt["bad"]) >= 1
+    assert len(hurt["bad"]) >= 1 and hurt["listed"] >= 1
     assert indexed["shards"] == sound["shards"]
+
+
+@only_full
+def test_ray_refuses_to_pack_nothing_and_says_what_a_number_must_be(tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad/0.jpg").write_text("no picture")
+    script = f"""
+import json, ray, stoker, stoker.ray
+ray.init(num_cpus=1, include_dashboard=False, logging_level="error", log_to_driver=False)
+def refusal(call):
+    try:
+        call()
+    except stoker.Error as error:
+        print(json.dumps(dict(said=str(error))))
+folder, out, plan = {str(tmp_path / "bad")!r}, {str(tmp_path / "out")!r}, {str(tmp_path / "plan")!r}
+refusal(lambda: stoker.ray.pack(folder, out, plan=plan))
+refusal(lambda: stoker.ray.verify(out, plan={str(tmp_path / "verify.plan")!r}))
+refusal(lambda: stoker.ray.pack(folder, out, plan=plan, threads="2"))
+refusal(lambda: stoker.ray.Loader(folder, "imagenet-train", actors="2"))
+refusal(lambda: stoker.ray.Loader(folder, "imagenet-train", actors=(3, 2)))
+refusal(lambda: stoker.ray.Loader(folder, "imagenet-train", cpus=None))
+"""
+    driver = start_ray(script, tmp_path)
+    said, errors = driver.communicate(timeout=2 * HANG_S)
+    assert driver.returncode == 0, errors[-3000:]
+    assert [told["said"].replace(str(tmp_path), "") for told in told_in(said)] == [
+        "the only sample is bad, so no shard was written; --bad-sample keep packs bytes as they are",
+        "there are no samples to verify in /out",
+        "threads is '2', but must be a whole number of at least 1",
+        "actors is '2', but must be a whole number, or two: the least and the most",
+        "actors is (3, 2), but must be a whole number, or two: the least and the most",
+        "cpus is None, but must be a whole number of at least 1",
+    ]
 
 
 def test_without_ray_one_sentence_says_what_to_install():

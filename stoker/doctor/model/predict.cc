@@ -211,14 +211,16 @@ class Predictor {
     ring.batch = run_.batch;
     ring.step_s = run_.step_s > 0 ? busy_s() : kStepsUnknown;
     ring.prefetch = run_.prefetch;
-    const double at_work = std::min<double>(run_.threads, std::ceil(run_.cores)) + remote_cores();
+    const double all = std::min<double>(run_.threads, std::ceil(run_.cores)) + remote_cores();
+    // Others have no sample of the batches that are made, and slow none of those that have one.
+    const double at_work = std::min(all, static_cast<double>(run_.gpus) * run_.prefetch * run_.batch);
     ring.workers = std::max(1, static_cast<int>(std::lround(at_work / run_.gpus)));
     // Workers are as slow as all of them together: their cores, or their memory.
     double crew = kUnlimited;
     for (const KnownLimit& limit : limits) {
-      const bool of_crew = limit.limiter == Limiter::kCpuDecode || limit.limiter == Limiter::kCpuTransform ||
-                           limit.limiter == Limiter::kMemory;
-      if (of_crew) crew = std::min(crew, limit.carried.samples_per_s);
+      const bool of_cores = limit.limiter == Limiter::kCpuDecode || limit.limiter == Limiter::kCpuTransform;
+      if (of_cores) crew = std::min(crew, at_work < all ? crew_of(at_work) : limit.carried.samples_per_s);
+      if (limit.limiter == Limiter::kMemory) crew = std::min(crew, limit.carried.samples_per_s);
       if (limit.limiter == Limiter::kCopy) ring.copy_s = run_.gpus * run_.batch / limit.carried.samples_per_s;
     }
     ring.sample_s = sample_quantiles().scaled_to_mean(ring.workers * ring.gpus / crew);
@@ -233,6 +235,15 @@ class Predictor {
     prediction_.wait_s_p95 = outcome.wait_s_p95;
     if (run_.step_s > 0) prediction_.gpu_idle = std::clamp(1 - rate / run_.needed_per_s(), 0.0, 1.0);
     return rate;
+  }
+
+  // Samples a second of so many of the workers, on all the cores that there are.
+  double crew_of(double workers) const {
+    const double remote = std::min(remote_cores(), workers);
+    const ScalingCurve::Worth own = curve_.worth(workers - remote, run_.cores);
+    double made = remote > 0 ? rate_of_workers(remote, cpu_s(Epoch::kLater) / whole_loaders() + handed_over_s()) : 0;
+    if (workers > remote) made += whole_loaders() * rate_of_workers(own.cores, cpu_s(Epoch::kLater));
+    return made;
   }
 
   static double least_of(const std::vector<KnownLimit>& limits) {

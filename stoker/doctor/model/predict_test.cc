@@ -315,5 +315,19 @@ TEST(Predict, WithoutFiguresNothingLimits) {
   EXPECT_EQ(prediction.gpu_idle, 0);
 }
 
+TEST(Predict, CoresThatHaveNoSampleSlowNothing) {
+  for (Facts facts : {few_cores_facts(), healthy_facts(), heavy_recipe_facts()}) {
+    facts.step.batch = facts.run.batch = 16;
+    facts.step.seconds = figure(1e-4);
+    double before = 0;
+    for (int cores = 1; cores <= 100'000; cores = std::min(2 * cores, cores < 100'000 ? 100'000 : 200'000)) {
+      const double rate = predict(facts, {.cores = cores}).samples_per_s;
+      EXPECT_GE(rate, 0.97 * before) << cores;
+      before = std::max(before, rate);
+    }
+    EXPECT_GE(predict(facts, {.remote_cores = 100'000}).samples_per_s, 0.97 * predict(facts).samples_per_s);
+  }
+}
+
 }  // namespace
 }  // namespace stoker

@@ -1,7 +1,10 @@
 #include "stoker/doctor/probe/cpu_probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "stoker/base/clock.h"
@@ -54,8 +57,7 @@ TimedLoader time_loader(const std::shared_ptr<const Dataset>& dataset, const Pla
                  .tune = TuneMode::kOff,
                  .memory = usable_memory(),
                  .limits = options.limits,
-                 .rank = 0,
-                 .world = 1,
+                 .launched = false,
                  .tail = Tail::kWrap,
                  .cache = cache,
                  .bad_sample = options.bad_sample,
@@ -107,11 +109,24 @@ CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset,
   return time(CacheKind::kRam).scaling;
 }
 
+BadFacts bad_of(const TriedSamples& samples, const Quarantine* listed) {
+  BadFacts facts{.looked = std::ssize(samples.good) + std::ssize(samples.bad)};
+  for (const BadSample& bad : samples.bad) {
+    if (listed && listed->contains(bad)) {
+      ++facts.listed;
+    } else if (facts.bad++ == 0) {
+      facts.example = fmt::format("{}, sample '{}': {}", bad.shard, bad.key, bad.reason);
+    }
+  }
+  return facts;
+}
+
 }  // namespace
 
-CpuProbe probe_cpu(const std::shared_ptr<const Dataset>& dataset, const Plan& plan, const LoaderOptions& loader,
-                   double cores, const ProbeLimits& limits) {
+CpuProbe probe_cpu(const std::shared_ptr<const Dataset>& dataset, const Plan& plan, LoaderOptions loader,
+                   const Quarantine* listed, double cores, const ProbeLimits& limits) {
   limits.check();
+  if (loader.bad_sample == BadSlotPolicy::kFail) loader.bad_sample = BadSlotPolicy::kSubstitute;
   CoreCosts core = measure_core(dataset, plan,
                                 {.seed = loader.seed,
                                  .batch = loader.batch > 0 ? loader.batch : CoreProbeOptions().batch,
@@ -138,8 +153,7 @@ CpuProbe probe_cpu(const std::shared_ptr<const Dataset>& dataset, const Plan& pl
   facts.sample_s = quantiles_of(std::move(core.each_us), kQuantiles);
   facts.entry_point_share = core.indexed;
   facts.indexed_decode = core.indexed_decode;
-  const auto good = static_cast<double>(core.samples.good.size()), bad = static_cast<double>(core.samples.bad.size());
-  probe.bad_share = bad / (good + bad);
+  probe.bad_samples = bad_of(core.samples, listed);
   probe.samples = std::move(core.samples.good);
 
   std::vector<std::int64_t> sorted = probe.samples;

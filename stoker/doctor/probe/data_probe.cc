@@ -1,6 +1,9 @@
 #include "stoker/doctor/probe/data_probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,6 +14,7 @@
 #include "stoker/doctor/probe/data_files.h"
 #include "stoker/doctor/probe/figure_of.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/order/epoch_order.h"
 #include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/probe/read_forecast.h"
 #include "stoker/runtime/probe/store_advice.h"
@@ -30,8 +34,9 @@ constexpr std::int64_t kStretchCount = 8, kStretchLength = 256;
 /// What is known of some samples.
 class SampleLook {
  public:
-  SampleLook(const Dataset& dataset, const Plan& plan, const DecodeLimits& decode, const ProbeLimits& limits)
-      : dataset_(dataset), plan_(plan), decoder_(decode), limits_(limits) {}
+  SampleLook(const Dataset& dataset, const Plan& plan, const DecodeLimits& decode, const Quarantine* listed,
+             const ProbeLimits& limits)
+      : dataset_(dataset), plan_(plan), decoder_(decode), listed_(listed), limits_(limits) {}
 
   void look() {
     const std::vector<std::int64_t> samples =
@@ -44,14 +49,14 @@ class SampleLook {
       if (!first_source_) first_source_ = row_.source;
       add_fields();
       if (row_.soundness == Soundness::kBad) {
-        ++looked_, ++bad_;
+        add_bad("by its index it is bad");
       } else if (row_.facts) {
         add_image(*row_.facts);
       } else if (row_.image_field()) {
         unknown.push_back(sample);
       }
     }
-    if (looked_ == 0) read_images(unknown);
+    if (bad_.looked == 0) read_images(unknown);
   }
 
   void fill(DataFacts& facts) {
@@ -72,7 +77,7 @@ class SampleLook {
               [](const DataFacts::Codec& a, const DataFacts::Codec& b) { return a.share > b.share; });
     facts.bits_per_pixel = pixels_ > 0 ? 8 * image_bytes_ / pixels_ : 0;
     facts.slow_path_share = images_ > 0 ? slow_ / images_ : 0;
-    facts.bad_share = looked_ > 0 ? bad_ / looked_ : 0;
+    facts.bad_samples = std::move(bad_);
   }
 
  private:
@@ -89,13 +94,23 @@ class SampleLook {
 
   /// Of the row.
   void add_image(const ImageFacts& facts) {
-    ++looked_, ++images_;
+    ++bad_.looked, ++images_;
     ++codecs_[facts.codec];
     widths_.push_back(facts.width);
     heights_.push_back(facts.height);
     image_bytes_ += static_cast<double>(row_.image_field()->length);
     pixels_ += static_cast<double>(facts.width) * facts.height;
     if (!suits_own_decoder(facts) || row_.soundness == Soundness::kConcealed) ++slow_;
+  }
+
+  /// The row.
+  void add_bad(std::string_view reason) {
+    ++bad_.looked;
+    if (listed_ && listed_->contains(row_)) {
+      ++bad_.listed;
+    } else if (bad_.bad++ == 0) {
+      bad_.example = fmt::format("{}, sample '{}': {}", row_.source->name(), row_.key, reason);
+    }
   }
 
   void read_images(const std::vector<std::int64_t>& samples) {
@@ -113,7 +128,7 @@ class SampleLook {
         add_image(decoder_.read_facts(bytes));
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;
-        ++looked_, ++bad_;
+        add_bad(error.message());
       }
     }
   }
@@ -136,12 +151,14 @@ class SampleLook {
   const Dataset& dataset_;
   const Plan& plan_;
   AnyImageDecoder decoder_;
+  const Quarantine* const listed_;
   const ProbeLimits& limits_;
   SampleRow row_;
   const Source* first_source_ = nullptr;
   bool loose_ = false;
   double wanted_bytes_ = 0, all_bytes_ = 0, image_bytes_ = 0, pixels_ = 0;
-  double looked_ = 0, bad_ = 0, images_ = 0, slow_ = 0;
+  double images_ = 0, slow_ = 0;
+  BadFacts bad_;
   std::vector<double> records_, widths_, heights_;
   std::map<Codec, std::int64_t> codecs_;
 };
@@ -168,6 +185,13 @@ std::optional<LoaderOptions> in_order(OrderKind order, const Dataset& dataset, c
   return other;
 }
 
+// It does not depend on which samples come when.
+std::int64_t batches_of_epoch(OrderOptions order) {
+  order.kind = OrderKind::kNone;
+  order.mixture.clear();
+  return EpochOrder(order, 0).batches();
+}
+
 std::string_view name_of(CacheKind cache) {
   switch (cache) {
     case CacheKind::kRam: return "ram";
@@ -179,12 +203,17 @@ std::string_view name_of(CacheKind cache) {
 
 }  // namespace
 
+std::unique_ptr<const Quarantine> listed_bad_samples(const LoaderOptions& loader) {
+  if (loader.quarantine.empty() || !std::filesystem::exists(loader.quarantine)) return nullptr;
+  return std::make_unique<Quarantine>(loader.quarantine);
+}
+
 DataFacts probe_data(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& loader,
-                     const ProbeLimits& limits) {
+                     const Quarantine* listed, const ProbeLimits& limits) {
   const Plan plan(recipe);
   DataFacts facts;
   facts.samples = dataset.size();
-  SampleLook look(dataset, plan, loader.limits, limits);
+  SampleLook look(dataset, plan, loader.limits, listed, limits);
   look.look();
   look.fill(facts);
   limits.check();
@@ -223,6 +252,10 @@ RunFacts run_facts(const Dataset& dataset, const Recipe& recipe, const LoaderOpt
   run.cache = std::string(name_of(loader.cache));
   if (loader.cache == CacheKind::kRam) run.cache_bytes = plan_memory(dataset, Plan(recipe), resolved).cache;
   if (loader.cache == CacheKind::kDisk) run.cache_bytes = loader.cache_bytes_max;
+  run.slots = batches_of_epoch(resolved.order) * resolved.batch;
+  const std::int64_t times = resolved.order.repeats * resolved.order.batch_repeats;
+  run.different_samples = std::min(dataset.size(), run.slots / std::max<std::int64_t>(times, 1));
+  run.bad_sample = std::string(to_string(loader.bad_sample));
   return run;
 }
 

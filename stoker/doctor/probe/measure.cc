@@ -1,5 +1,6 @@
 #include "stoker/doctor/probe/measure.h"
 
+#include <memory>
 #include <utility>
 
 #include "stoker/device/device.h"
@@ -14,6 +15,7 @@
 #include "stoker/doctor/probe/probe_limits.h"
 #include "stoker/doctor/probe/step_probe.h"
 #include "stoker/doctor/probe/storage_probe.h"
+#include "stoker/runtime/report/quarantine.h"
 
 namespace stoker {
 namespace {
@@ -33,6 +35,8 @@ class Measuring {
   Facts run() {
     // What cannot be answered is said before minutes have passed.
     facts_.run = run_facts(*options_.dataset, options_.recipe, options_.loader, options_.open.direct);
+    options_.loader.batch = facts_.run.batch;
+    options_.loader.global_batch = 0;
     if (!options_.step.empty()) {
       facts_.step = probe_step({.step = options_.step,
                                 .batch = facts_.run.batch,
@@ -46,11 +50,14 @@ class Measuring {
     begin("storage");
     measure_storage();
     begin("data");
-    facts_.data = probe_data(*options_.dataset, options_.recipe, options_.loader, limits_);
+    const std::unique_ptr<const Quarantine> listed = listed_bad_samples(options_.loader);
+    facts_.data = probe_data(*options_.dataset, options_.recipe, options_.loader, listed.get(), limits_);
     begin("cpu");
-    CpuProbe cpu = probe_cpu(options_.dataset, plan_, options_.loader, facts_.machine.cores, limits_);
+    CpuProbe cpu = probe_cpu(options_.dataset, plan_, options_.loader, listed.get(), facts_.machine.cores, limits_);
     facts_.cpu = std::move(cpu.facts);
-    if (facts_.data.bad_share == 0) facts_.data.bad_share = cpu.bad_share;
+    // What a header or an index tells, or what decoding does: bad samples are seen by the one or the other.
+    if (cpu.bad_samples.share() >= facts_.data.bad_samples.share())
+      facts_.data.bad_samples = std::move(cpu.bad_samples);
     begin("memory");
     facts_.memory = probe_memory(limits_);
     // A sample's bytes are copied once, and what each stage hands on is written once.
@@ -88,7 +95,7 @@ class Measuring {
     }
   }
 
-  const MeasureOptions& options_;
+  MeasureOptions options_;
   const Plan plan_;
   const ProbeLimits limits_;
   Facts facts_;

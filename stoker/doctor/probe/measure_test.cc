@@ -73,7 +73,7 @@ TEST_F(Measure, FillsInTheFacts) {
   EXPECT_NEAR(of_data.bytes, static_cast<double>(std::filesystem::file_size(data)), 0.3 * of_data.bytes);
   EXPECT_NEAR(of_data.read_bytes, of_data.bytes / 24, 0.5 * of_data.read_bytes);
   EXPECT_GT(of_data.requests, 0);
-  EXPECT_EQ(of_data.bad_share, 0);
+  EXPECT_EQ(of_data.bad_samples.bad, 0);
 
   ASSERT_EQ(facts.cpu.stages.size(), 3u);
   EXPECT_EQ(facts.cpu.stages[0].kind, "decode");

@@ -119,6 +119,15 @@ Json right_size_json(const RightSize& size) {
           {"machines", offers_json(size.offers)}};
 }
 
+Json bad_samples_json(const Diagnosis& diagnosis) {
+  const BadFacts& bad = diagnosis.facts.data.bad_samples;
+  const BadOutlook& outlook = diagnosis.bad_samples;
+  return {{"looked", bad.looked},         {"bad", bad.bad},
+          {"listed", bad.listed},         {"policy", diagnosis.facts.run.bad_sample},
+          {"in_epoch", outlook.in_epoch}, {"most", outlook.any() ? Json(outlook.most) : Json(nullptr)},
+          {"text", outlook.text}};
+}
+
 Json time_json(const TrainingVerdict& verdict) {
   Json parts = Json::array();
   for (const TimePart& part : verdict.gpu_time) parts.push_back({{"what", part.text()}, {"share", part.share}});
@@ -140,7 +149,7 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   const TrainingVerdict& verdict = diagnosis.verdict;
   Json facts = facts_json(diagnosis.facts), json;
   json["verdict"] = verdict.sentence;
-  json["fed"] = verdict.measurable() ? Json(verdict.fed()) : Json(nullptr);
+  json["fed"] = verdict.runs() && verdict.measurable() ? Json(verdict.fed()) : Json(nullptr);
   json["samples_per_s"] = now.samples_per_s;
   json["samples_per_s_needed"] = now.samples_per_s_needed;
   json["gpu_idle"] = now.gpu_idle;
@@ -151,6 +160,8 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   json["machine"] = facts["machine"];
   json["excess"] = excess_json(diagnosis.changes.excess);
   json["not_measured"] = verdict.not_measured;
+  json["would_stop"] = verdict.runs() ? Json(nullptr) : Json(verdict.stops);
+  json["bad_samples"] = bad_samples_json(diagnosis);
   json["bound"] = name_of(verdict.bound);
   json["gpu_time"] = time_json(verdict);
   json["error"] = now.error;
@@ -171,7 +182,8 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
     json["runs"].push_back({{"run", each.run.name},
                             {"samples_per_s", each.run.samples_per_s},
                             {"predicted", each.predicted_samples_per_s},
-                            {"error", each.error()}});
+                            {"error", each.comparable() ? Json(each.error()) : Json(nullptr)},
+                            {"differs", each.comparable() ? Json(nullptr) : Json(each.differs)}});
   }
   json["doubts"] = doubts_of(diagnosis);
   json["commands"] = diagnosis.commands;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stoker/base/units.h"
+#include "stoker/doctor/report/doctor_words.h"
 #include "stoker/page/report_page.h"
 #include "stoker/tuner/tuning_words.h"
 
@@ -370,11 +371,13 @@ std::optional<DoctorChart> run_chart(const Diagnosis& diagnosis) {
   for (const ComparedRun& each : diagnosis.runs) {
     const double predicted = each.predicted_samples_per_s, measured = each.run.samples_per_s;
     most = std::max({most, predicted, measured});
-    rows.push_back(
-        {{"label", each.run.name},
-         {"bars",
-          {bar(predicted, fmt::format("{} ({})", number_text(predicted), gain_text(each.error())), "rate", "predicted"),
-           bar(measured, number_text(measured), "wait", "measured")}}});
+    rows.push_back({{"label", each.run.name},
+                    {"bars",
+                     {bar(predicted,
+                          fmt::format("{} ({})", number_text(predicted),
+                                      each.comparable() ? gain_text(each.error()) : "not comparable"),
+                          "rate", "predicted"),
+                      bar(measured, number_text(measured), "wait", "measured")}}});
   }
   return DoctorChart{
       {{"kind", "bars"},

@@ -34,9 +34,12 @@ void add(ReportPage& page, std::string_view heading,
 
 void add_verdict(ReportPage& page, const Diagnosis& diagnosis) {
   const TrainingVerdict& verdict = diagnosis.verdict;
-  const std::string_view style = !verdict.measurable() ? "open" : verdict.fed() ? "good" : "poor";
+  const std::string_view style = !verdict.runs()         ? "poor"
+                                 : !verdict.measurable() ? "open"
+                                 : verdict.fed()         ? "good"
+                                                         : "poor";
   page.paragraph(verdict.sentence, fmt::format("verdict {}", style));
-  if (!verdict.measurable()) page.paragraph("As far as it was measured: " + verdict.tentative + ".");
+  if (!verdict.tentative.empty()) page.paragraph(tentative_sentence(verdict) + ".");
   page.paragraph(rate_sentence(diagnosis) + ".");
   page.paragraph(question_sentence(diagnosis) + ". " + machine_sentence(diagnosis.facts.machine) + ".", "remark");
   std::vector<PageFigure> figures;
@@ -157,8 +160,15 @@ void add_data(ReportPage& page, const Diagnosis& diagnosis) {
   }
   if (data.bits_per_pixel > 0) parts.push_back(fmt::format("{:.2g} bits per pixel", data.bits_per_pixel));
   if (data.slow_path_share > 0) parts.push_back(whole_percent(data.slow_path_share) + " take the slower decoder");
-  if (data.bad_share > 0) parts.push_back(whole_percent(data.bad_share) + " of the samples are bad");
   if (!parts.empty()) page.paragraph(fmt::format("{}.", fmt::join(parts, "; ")));
+  if (diagnosis.bad_samples.any()) page.paragraph("Bad samples: " + diagnosis.bad_samples.text);
+}
+
+void add_runs(ReportPage& page, const Diagnosis& diagnosis) {
+  add(page, "Predicted against measured", {{run_chart(diagnosis), "runs, as predicted and as they were"}});
+  for (const ComparedRun& each : diagnosis.runs) {
+    if (!each.comparable()) page.paragraph(fmt::format("{}: {}.", each.run.name, deviation_text(each)), "remark");
+  }
 }
 
 void add_measurements(ReportPage& page, const Diagnosis& diagnosis) {
@@ -183,7 +193,7 @@ std::string doctor_page_html(const Diagnosis& diagnosis) {
   add(page, "Storage, cold and warm", {{storage_chart(diagnosis), "what storage gives"}});
   add_right_size(page, diagnosis);
   add_data(page, diagnosis);
-  add(page, "Predicted against measured", {{run_chart(diagnosis), "runs, as predicted and as they were"}});
+  add_runs(page, diagnosis);
   add_measurements(page, diagnosis);
   if (!diagnosis.commands.empty()) {
     page.heading("To repeat it");

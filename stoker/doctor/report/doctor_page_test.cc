@@ -25,12 +25,13 @@ using testing::Not;
 using Json = nlohmann::ordered_json;
 
 Diagnosis diagnosis_of(const Facts& facts, std::vector<std::string> what_ifs = {}) {
-  return diagnose(facts,
-                  {.subject = "photos/train, imagenet-train",
-                   .commands = {"stoker doctor photos/train --step 0.1"},
-                   .what_ifs = std::move(what_ifs),
-                   .runs = {{"run.json", {.threads = facts.run.threads}, 500}}},
-                  Catalogue::shipped());
+  return diagnose(
+      facts,
+      {.subject = "photos/train, imagenet-train",
+       .commands = {"stoker doctor photos/train --step 0.1"},
+       .what_ifs = std::move(what_ifs),
+       .runs = {{"run.json", {.threads = facts.run.threads}, 500, facts.run.batch, facts.step.seconds.median}}},
+      Catalogue::shipped());
 }
 
 const std::vector<Facts>& all_facts() {

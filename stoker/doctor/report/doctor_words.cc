@@ -75,6 +75,10 @@ std::string rate_sentence(const Diagnosis& diagnosis) {
   return text;
 }
 
+std::string tentative_sentence(const TrainingVerdict& verdict) {
+  return fmt::format("{}: {}", verdict.measurable() ? "If it ran" : "As far as it was measured", verdict.tentative);
+}
+
 std::string machine_sentence(const MachineFacts& machine) {
   std::string text = fmt::format("{}: {:.3g} {}, {} of memory", machine.name, machine.cores,
                                  machine.cores == 1 ? "core" : "cores", memory_text(machine.memory_bytes));
@@ -116,6 +120,10 @@ std::vector<std::string> doubts_of(const Diagnosis& diagnosis) {
   std::vector<std::string> doubts = diagnosis.facts.doubts;
   for (const std::string& assumption : diagnosis.now.assumptions) doubts.push_back(assumption);
   return doubts;
+}
+
+std::string deviation_text(const ComparedRun& run) {
+  return run.comparable() ? gain_text(run.error()) : "not comparable: " + run.differs;
 }
 
 std::string gain_with_error(double gain, double error) {

@@ -141,6 +141,18 @@ void read_entry(EntryTable& table, const Catalogue& catalogue, CloudMachine& mac
   table.optional("price_per_hour", 1, machine.price_per_hour);
 }
 
+// Names stand in what-ifs, whose words end at these.
+void check_name(const toml::node& node, const char* kind, std::string name) {
+  constexpr std::string_view kWordEnds = " ,\t\n\r";
+  if (name.empty()) refuse_entry(node, fmt::format("a {0} needs a name: [{0}.NAME]", kind));
+  if (name.find_first_of(kWordEnds) == std::string::npos) return;
+  const std::string wrong = name;
+  for (char& letter : name) letter = kWordEnds.find(letter) == std::string_view::npos ? letter : '-';
+  refuse_entry(node,
+               fmt::format("'{}' is no name that --what-if {}=NAME can give: it has a space or a comma; call it '{}'",
+                           wrong, kind, name));
+}
+
 template <typename Entry>
 void read_kind(const toml::table& root, const char* kind, const Catalogue& catalogue, std::vector<Entry>& entries) {
   const toml::node* node = root.get(kind);
@@ -154,6 +166,7 @@ void read_kind(const toml::table& root, const char* kind, const Catalogue& catal
     const auto found =
         std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
     Entry entry{};
+    if constexpr (!std::is_same_v<Entry, CloudMachine>) check_name(entry_node, kind, name);
     if constexpr (std::is_same_v<Entry, GpuClass>) entry.speed_against = 0;  // it has to be given
     if (found != entries.end()) entry = *found;
     entry.name = name;

@@ -1,5 +1,6 @@
 #include "stoker/doctor/verdict/catalogue.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,6 +93,15 @@ price_per_hour = 0.5
   EXPECT_EQ(catalogue.machines.size(), machines + 1);
   EXPECT_EQ(catalogue.machine("desk").gpus, 2);
   EXPECT_EQ(catalogue.machine("desk").disk, "ours");
+}
+
+TEST(Catalogue, NamesCanStandInAWhatIf) {
+  constexpr const char* kFigures = "gb_per_s = 1\nreads_per_s = 1\nlatency_ms = 1\n";
+  EXPECT_THAT(extended_by(fmt::format("[disk.\"my disk\"]\n{}", kFigures)),
+              AllOf(HasSubstr("line 1"), HasSubstr("'my disk'"), HasSubstr("call it 'my-disk'")));
+  EXPECT_THAT(extended_by("[network.\"a,b\"]\ngbit_per_s = 1\n"), HasSubstr("call it 'a-b'"));
+  EXPECT_THAT(extended_by("[gpu.\"RTX 9\"]\nspeed = 1\nmemory_gb = 8\n"), HasSubstr("call it 'RTX-9'"));
+  EXPECT_THAT(extended_by(fmt::format("[disk.\"\"]\n{}", kFigures)), HasSubstr("needs a name"));
 }
 
 TEST(Catalogue, SaysWhatIsWrongAndWhere) {

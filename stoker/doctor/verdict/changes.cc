@@ -15,6 +15,7 @@
 #include "stoker/doctor/model/resolved_run.h"
 #include "stoker/doctor/verdict/memory_text.h"
 #include "stoker/doctor/verdict/what_if.h"
+#include "stoker/runtime/loader_options.h"
 
 namespace stoker {
 namespace {
@@ -42,8 +43,8 @@ struct Way {
 
 class Advisor {
  public:
-  Advisor(const Facts& facts, const Prediction& now, const Catalogue& catalogue)
-      : facts_(facts), now_(now), catalogue_(catalogue) {}
+  Advisor(const Facts& facts, const Prediction& now, const Catalogue& catalogue, const TrainingSize& needed)
+      : facts_(facts), now_(now), catalogue_(catalogue), needed_(needed) {}
 
   Changes weigh() {
     for (const Way& way : ways()) weigh_way(way);
@@ -206,6 +207,7 @@ class Advisor {
     if (facts_.run.io_depth <= 0) return way;
     for (const int times : {2, 4, 8}) {
       Configuration change;
+      if (facts_.run.io_depth > kIoDepthMax / times) break;  // no loader takes more
       change.io_depth = times * facts_.run.io_depth;
       way.steps.push_back({fmt::format("allow {} reads at a time instead of {}: `--io-depth {}`", *change.io_depth,
                                        facts_.run.io_depth, *change.io_depth),
@@ -383,18 +385,19 @@ class Advisor {
     excess_cores();
     excess_memory();
     if (local()) {
-      excess_class(catalogue_.disks, own_disk_bytes_per_s(), &Configuration::disk, "a disk of the kind {} would do");
+      excess_class(catalogue_.disks, needed_.disk, own_disk_bytes_per_s(), &Configuration::disk,
+                   "a disk of the kind {} would do");
     }
     if (over_network()) {
-      excess_class(catalogue_.networks, facts_.machine.network_bytes_per_s.value_or(0), &Configuration::network,
-                   "a network of the kind {} would do");
+      excess_class(catalogue_.networks, needed_.network, facts_.machine.network_bytes_per_s.value_or(0),
+                   &Configuration::network, "a network of the kind {} would do");
     }
   }
 
   void excess_cores() {
     Configuration change;
-    int least = 1;
     int most = static_cast<int>(facts_.machine.cores);
+    int least = std::min(most, std::max(1, static_cast<int>(needed_.vcpus_per_gpu * std::max(1, facts_.step.gpus))));
     while (least < most) {
       const int middle = (least + most) / 2;
       change.cores = middle;
@@ -412,7 +415,8 @@ class Advisor {
 
   void excess_memory() {
     std::optional<Excess> excess;
-    for (std::uint64_t bytes = std::bit_floor(facts_.machine.memory_bytes) / 2; bytes >= 4 * kMemoryUnit; bytes /= 2) {
+    const std::uint64_t least = std::max(needed_.memory_bytes, 4 * kMemoryUnit);
+    for (std::uint64_t bytes = std::bit_floor(facts_.machine.memory_bytes) / 2; bytes >= least; bytes /= 2) {
       Configuration change;
       change.memory_bytes = bytes;
       Prediction prediction = predict(facts_, change);
@@ -422,37 +426,33 @@ class Advisor {
     if (excess) changes_.excess.push_back(std::move(*excess));
   }
 
-  // The slowest class that would do, if it is slower than what is there.
+  // The class that training needs, if it is slower than what is there.
   template <typename Class>
-  void excess_class(const std::vector<Class>& classes, double own_bytes_per_s,
+  void excess_class(const std::vector<Class>& classes, const std::string& needed, double own_bytes_per_s,
                     std::optional<Class> Configuration::*part, fmt::format_string<const std::string&> sentence) {
-    for (const Class& one : classes) {
-      if constexpr (std::is_same_v<Class, DiskClass>) {
-        if (one.shared || one.name == "memory") continue;
-      } else {
-        if (one.first_byte_s) continue;
-      }
-      if (one.bytes_per_s >= kMuchLess * own_bytes_per_s) return;
-      Configuration change;
-      change.*part = one;
-      Prediction prediction = predict(facts_, change);
-      if (!still_full(prediction)) continue;
-      changes_.excess.push_back({fmt::format(sentence, one.name), what_if_text(change), std::move(prediction)});
-      return;
-    }
+    const auto one =
+        std::find_if(classes.begin(), classes.end(), [&](const Class& each) { return each.name == needed; });
+    if (one == classes.end() || one->bytes_per_s >= kMuchLess * own_bytes_per_s) return;
+    Configuration change;
+    change.*part = *one;
+    Prediction prediction = predict(facts_, change);
+    if (!still_full(prediction)) return;
+    changes_.excess.push_back({fmt::format(sentence, one->name), what_if_text(change), std::move(prediction)});
   }
 
   const Facts& facts_;
   const Prediction& now_;
   const Catalogue& catalogue_;
+  const TrainingSize& needed_;
   std::vector<Way::Step> single_;  // those that help
   Changes changes_;
 };
 
 }  // namespace
 
-Changes weigh_changes(const Facts& facts, const Prediction& now, const Catalogue& catalogue) {
-  return Advisor(facts, now, catalogue).weigh();
+Changes weigh_changes(const Facts& facts, const Prediction& now, const Catalogue& catalogue,
+                      const TrainingSize& needed) {
+  return Advisor(facts, now, catalogue, needed).weigh();
 }
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include "stoker/doctor/facts.h"
 #include "stoker/doctor/model/prediction.h"
 #include "stoker/doctor/verdict/catalogue.h"
+#include "stoker/doctor/verdict/right_size.h"
 
 namespace stoker {
 
@@ -35,7 +36,8 @@ struct Changes {
   std::vector<Excess> excess;
 };
 
-/// `now` is predict(facts).
-Changes weigh_changes(const Facts& facts, const Prediction& now, const Catalogue& catalogue);
+/// `now` is predict(facts); `needed` is training_size(): nothing less than that is said to do.
+Changes weigh_changes(const Facts& facts, const Prediction& now, const Catalogue& catalogue,
+                      const TrainingSize& needed);
 
 }  // namespace stoker

@@ -16,7 +16,9 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-Changes changes_of(const Facts& facts) { return weigh_changes(facts, predict(facts), Catalogue::shipped()); }
+Changes changes_of(const Facts& facts) {
+  return weigh_changes(facts, predict(facts), Catalogue::shipped(), training_size(facts, Catalogue::shipped()));
+}
 
 TEST(Changes, AHealthyRunHasNothingToBuy) {
   const Changes changes = changes_of(healthy_facts());
@@ -102,6 +104,15 @@ TEST(Changes, AreRankedByGainAndCanBeAskedAsTheyStand) {
     for (const Excess& excess : changes.excess) {
       EXPECT_GE(excess.prediction.samples_per_s, 0.98 * now.samples_per_s) << excess.sentence;
     }
+  }
+}
+
+TEST(Changes, NoMoreReadsAtATimeThanALoaderTakes) {
+  Facts facts = object_store_facts();
+  facts.run.io_depth = 1024;
+  const Changes changes = changes_of(facts);
+  for (const auto* list : {&changes.helpful, &changes.useless}) {
+    for (const Change& change : *list) EXPECT_THAT(change.what_if, Not(HasSubstr("io-depth"))) << change.sentence;
   }
 }
 

@@ -53,7 +53,7 @@ TEST(Claims, TwoMillionFilesTakeHoursWhereTwoThousandTakeMinutes) {
   const Prediction now = predict(facts);
   EXPECT_EQ(now.bottleneck().limiter, Limiter::kStorageRequests);
   EXPECT_LT(seconds_of_an_epoch(facts, {.layout = "packed", .order = "windowed"}), 10 * kMinute);
-  const Changes changes = weigh_changes(facts, now, Catalogue::shipped());
+  const Changes changes = weigh_changes(facts, now, Catalogue::shipped(), training_size(facts, Catalogue::shipped()));
   ASSERT_FALSE(changes.helpful.empty());
   EXPECT_THAT(changes.helpful.front().what_if, HasSubstr("layout=packed"));
 }

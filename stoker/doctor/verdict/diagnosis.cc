@@ -9,6 +9,21 @@
 #include "stoker/doctor/verdict/what_if.h"
 
 namespace stoker {
+namespace {
+
+constexpr double kSameStep = 0.01;  // by which steps may differ, relative: reports and command lines round them
+
+std::string difference_of(const MeasuredRun& run, const Facts& facts) {
+  if (!run.batch) return "it does not say what its batch and its step were";
+  if (*run.batch != facts.run.batch) return fmt::format("its batches have {}, not {}", *run.batch, facts.run.batch);
+  if (!facts.step.seconds.known()) return "";
+  const double step_s = facts.step.seconds.median;
+  if (!run.step_s) return fmt::format("nothing took its batches in steps of {:.3g} s: give it --accelerator", step_s);
+  if (std::abs(*run.step_s / step_s - 1) <= kSameStep) return "";
+  return fmt::format("its step takes {:.3g} s, not {:.3g}", *run.step_s, step_s);
+}
+
+}  // namespace
 
 Diagnosis diagnose(const Facts& facts, const DiagnosisQuestion& question, const Catalogue& catalogue) {
   Diagnosis diagnosis;
@@ -25,11 +40,12 @@ Diagnosis diagnose(const Facts& facts, const DiagnosisQuestion& question, const 
     diagnosis.what_ifs.push_back(std::move(what_if));
   }
   for (const MeasuredRun& run : question.runs) {
-    diagnosis.runs.push_back({run, predict(facts, run.knobs).samples_per_s});
+    diagnosis.runs.push_back({run, predict(facts, run.knobs).samples_per_s, difference_of(run, facts)});
   }
   diagnosis.verdict = judge(facts, diagnosis.now);
-  diagnosis.changes = weigh_changes(facts, diagnosis.now, catalogue);
+  diagnosis.bad_samples = bad_outlook(facts);
   diagnosis.right_size = right_size(facts, catalogue);
+  diagnosis.changes = weigh_changes(facts, diagnosis.now, catalogue, diagnosis.right_size.training);
   diagnosis.by_cores = throughput_by_cores(facts);
   diagnosis.by_index = throughput_by_index(facts);
   return diagnosis;

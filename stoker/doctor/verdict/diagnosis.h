@@ -1,12 +1,14 @@
 // The doctor's whole answer, made from facts: the terminal, JSON and the page tell it, each in its own way.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stoker/doctor/facts.h"
 #include "stoker/doctor/model/configuration.h"
 #include "stoker/doctor/model/prediction.h"
+#include "stoker/doctor/verdict/bad_outlook.h"
 #include "stoker/doctor/verdict/catalogue.h"
 #include "stoker/doctor/verdict/changes.h"
 #include "stoker/doctor/verdict/curves.h"
@@ -20,6 +22,8 @@ struct MeasuredRun {
   std::string name;       // "run.json"
   Configuration knobs{};  // threads, prefetch, I/O depth, transfer index
   double samples_per_s = 0;
+  std::optional<int> batch{};      // absent: it does not say
+  std::optional<double> step_s{};  // absent: nothing took its batches at a step's pace
 };
 
 struct WhatIf {
@@ -33,6 +37,10 @@ struct ComparedRun {
   MeasuredRun run;
   double predicted_samples_per_s = 0;
 
+  std::string differs{};  // a phrase: why it is not the run that is predicted, if so
+
+  bool comparable() const { return differs.empty(); }
+  /// Of what is predicted, if it is comparable.
   double error() const { return predicted_samples_per_s / run.samples_per_s - 1; }
 };
 
@@ -42,6 +50,7 @@ struct Diagnosis {
   Facts facts;
   Prediction now;
   TrainingVerdict verdict;
+  BadOutlook bad_samples;
   Changes changes;
   RightSize right_size;
   std::vector<WhatIf> what_ifs;

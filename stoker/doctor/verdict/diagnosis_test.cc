@@ -34,11 +34,37 @@ TEST(Diagnosis, AnswersWhatIfs) {
 
 TEST(Diagnosis, ComparesRunsWithWhatIsPredictedForTheirKnobs) {
   const Facts facts = few_cores_facts();
-  const MeasuredRun run = {"run.json", {.threads = 1}, 44};
+  const MeasuredRun run = {"run.json", {.threads = 1}, 44, 64, facts.step.seconds.median};
   const Diagnosis diagnosis = diagnosis_of(facts, {.runs = {run}});
   ASSERT_EQ(diagnosis.runs.size(), 1U);
   EXPECT_EQ(diagnosis.runs[0].predicted_samples_per_s, predict(facts, run.knobs).samples_per_s);
   EXPECT_LT(diagnosis.runs[0].predicted_samples_per_s, diagnosis.now.samples_per_s);
+}
+
+TEST(Diagnosis, ComparesOnlyRunsOfTheSameBatchAndStep) {
+  const Facts facts = few_cores_facts();
+  const double step_s = facts.step.seconds.median;
+  const auto difference = [&](std::optional<int> batch, std::optional<double> its_step_s) {
+    return diagnosis_of(facts, {.runs = {{"run.json", {}, 44, batch, its_step_s}}}).runs.at(0).differs;
+  };
+  EXPECT_EQ(difference(64, step_s), "");
+  EXPECT_EQ(difference(64, 1.001 * step_s), "");
+  EXPECT_EQ(difference(32, step_s), "its batches have 32, not 64");
+  EXPECT_THAT(difference(64, 2 * step_s), testing::HasSubstr("its step takes"));
+  EXPECT_THAT(difference(64, std::nullopt), testing::HasSubstr("--accelerator"));
+  EXPECT_THAT(difference(std::nullopt, std::nullopt), testing::HasSubstr("does not say"));
+}
+
+TEST(Diagnosis, NoPartDoesThatTrainingNeedsMoreOf) {
+  Facts small = healthy_facts();  // data that memory holds after the first epoch
+  small.step.seconds = figure(0.5);
+  for (const Facts& facts : {small, healthy_facts(), few_cores_facts(), small_files_facts(), small_memory_facts()}) {
+    const Diagnosis diagnosis = diagnosis_of(facts);
+    for (const Excess& excess : diagnosis.changes.excess) {
+      if (!excess.what_if.starts_with("disk=")) continue;
+      EXPECT_EQ(excess.what_if, "disk=" + diagnosis.right_size.training.disk);
+    }
+  }
 }
 
 }  // namespace

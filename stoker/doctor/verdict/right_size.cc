@@ -295,9 +295,13 @@ std::vector<MachineOffer> offers_of(const Facts& facts, const Catalogue& catalog
 
 }  // namespace
 
+TrainingSize training_size(const Facts& facts, const Catalogue& catalogue) {
+  return TrainingSizer(facts, catalogue).size();
+}
+
 RightSize right_size(const Facts& facts, const Catalogue& catalogue) {
   RightSize size;
-  size.training = TrainingSizer(facts, catalogue).size();
+  size.training = training_size(facts, catalogue);
   size.scaling = scaling_of(facts, &Configuration::gpus, false);
   for (const GpuScaling& point : size.scaling) {
     if (!size.gpus_scale_below && point.efficiency < kScalesWell) size.gpus_scale_below = point.gpus;

@@ -72,6 +72,9 @@ struct RightSize {
   std::vector<MachineOffer> offers;  // of the catalogue: fed ones first, then by price, then by rate
 };
 
+TrainingSize training_size(const Facts& facts, const Catalogue& catalogue);
+
+/// With that as its part.
 RightSize right_size(const Facts& facts, const Catalogue& catalogue);
 
 }  // namespace stoker

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "stoker/doctor/verdict/bad_outlook.h"
+
 namespace stoker {
 namespace {
 
@@ -98,7 +100,12 @@ TrainingVerdict judge(const Facts& facts, const Prediction& now) {
   find_limits(verdict, now);
   verdict.gpu_time = split_time(now);
   verdict.sentence = verdict_sentence(now.gpu_idle, verdict.bottleneck, verdict.next);
-  if (!verdict.measurable()) {
+  if (const BadOutlook bad = bad_outlook(facts); bad.stops())
+    verdict.stops = fmt::format("{}, and {}", bad.found, bad.rule);
+  if (!verdict.runs()) {
+    verdict.tentative = verdict.sentence;
+    verdict.sentence = fmt::format("Would not run: {}", verdict.stops);
+  } else if (!verdict.measurable()) {
     verdict.tentative = verdict.sentence;
     verdict.sentence = fmt::format("Not measurable: {}", verdict.not_measured.front());
   } else if (verdict.fed()) {

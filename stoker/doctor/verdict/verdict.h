@@ -28,13 +28,16 @@ struct TimePart {
 
 struct TrainingVerdict {
   std::string sentence;     // "GPU idle 38%: CPU decode is the limit; next limit storage bandwidth at 1.4x"
-  std::string tentative{};  // the same, where the sentence is that it cannot be measured
+  std::string tentative{};  // the same, where the sentence is that it would not run, or cannot be measured
   BoundClass bound = BoundClass::kFed;
   Limit bottleneck{Limiter::kStep, 0};      // what the GPUs wait for; the step if they do not
   std::optional<Limit> next{};              // what limits without it
   std::vector<TimePart> gpu_time{};         // sums to 1
   std::vector<std::string> not_measured{};  // phrases: why the answer is not to be relied on; empty if it is
 
+  std::string stops{};  // a phrase: why a run would not come to its end; empty if it would
+
+  bool runs() const { return stops.empty(); }
   bool measurable() const { return not_measured.empty(); }
   bool fed() const { return bound == BoundClass::kFed; }
 };

@@ -74,7 +74,7 @@ class WhatIfParser {
     if (key_ == "disk") change_.disk = catalogue_.disk(value_);
     if (key_ == "network") change_.network = catalogue_.network(value_);
     if (key_ == "gpu") gpu_ = catalogue_.gpu(value_);
-    if (key_ == "gpus") change_.gpus = count(1);
+    if (key_ == "gpus") change_.gpus = count(1, kNodeGpusMost);
     if (key_ == "nodes") change_.nodes = count(1);
     if (key_ == "layout") change_.layout = one_of({"packed", "loose"});
     if (key_ == "cache") change_.cache = one_of({"none", "ram", "disk", "decoded"});
@@ -95,10 +95,10 @@ class WhatIfParser {
     return *number;
   }
 
-  int count(int least) const {
+  int count(int least, int most = kCountMost) const {
     const auto number = parse_number<int>(value_);
-    if (!number || *number < least || *number > kCountMost) {
-      fail(ErrorKind::kUsage, "{} must be a whole number from {} to {}, not '{}'", key_, least, kCountMost, value_);
+    if (!number || *number < least || *number > most) {
+      fail(ErrorKind::kUsage, "{} must be a whole number from {} to {}, not '{}'", key_, least, most, value_);
     }
     return *number;
   }
@@ -164,9 +164,9 @@ class WhatIfParser {
 };
 
 std::string what_if_size(std::uint64_t bytes) {
-  constexpr std::uint64_t kGibi = 1ull << 30, kGiga = 1'000'000'000;
-  if (bytes % kGibi == 0) return fmt::format("{}GiB", bytes / kGibi);
-  if (bytes % kGiga == 0) return fmt::format("{}GB", bytes / kGiga);
+  constexpr std::uint64_t kGibiBytes = 1ull << 30, kGigaBytes = 1'000'000'000;
+  if (bytes % kGibiBytes == 0) return fmt::format("{}GiB", bytes / kGibiBytes);
+  if (bytes % kGigaBytes == 0) return fmt::format("{}GB", bytes / kGigaBytes);
   return fmt::format("{}", bytes);
 }
 

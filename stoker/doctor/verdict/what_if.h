@@ -10,6 +10,8 @@
 
 namespace stoker {
 
+constexpr int kNodeGpusMost = 64;  // that a question may ask about
+
 /// Words apart by spaces or commas: cores, threads, memory, disk, network, gpu, gpus, nodes, layout, cache,
 /// transfer-index, io-depth, prefetch, batch, order, step, without. Throws kUsage for a word that is not known (with
 /// the nearest one), is given twice, or has a value that cannot be, of these facts.

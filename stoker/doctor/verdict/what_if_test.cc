@@ -87,6 +87,7 @@ TEST(WhatIf, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("cores=4 cores=5"), HasSubstr("given twice"));
   EXPECT_THAT(refusal("gpus=0"), HasSubstr("whole number"));
   EXPECT_THAT(refusal("gpus=1.5"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal("gpus=65"), HasSubstr("from 1 to 64"));
   EXPECT_THAT(refusal("memory=lots"), HasSubstr("memory"));
   EXPECT_THAT(refusal("memory=0"), HasSubstr("above 0"));
   EXPECT_THAT(refusal("transfer-index=7"), HasSubstr("from 0 to 3"));

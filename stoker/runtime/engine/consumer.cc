@@ -18,9 +18,6 @@
 namespace stoker {
 namespace {
 
-// Bad samples of an epoch that are taken for accidents: so many, or one in so many slots of this rank.
-constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
-
 // Batches that the consumer may have while a GPU is still at work on them. Its next ones come from other memory, and
 // what it found out about one is told with one of the next two.
 constexpr std::size_t kOnDeviceMax = 2;
@@ -83,6 +80,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
     fail(ErrorKind::kUsage, "epoch {} was asked for, but the loader was made for those up to {}", epoch,
          epochs_end_ - 1);
   }
+  if (audit_) audit_->begin();
   drop_arriving();
   reports_.begin_epoch(epoch);
   const std::lock_guard lock(core_.mutex);
@@ -110,6 +108,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
 
 void Consumer::start_requests() {
   core_.check_home();
+  if (audit_) audit_->begin();
   drop_arriving();
   const std::lock_guard lock(core_.mutex);
   core_.check_open();
@@ -395,8 +394,7 @@ void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadl
 
 // Tells of the bad samples that the batch at hand met. More than a few are no accident.
 void Consumer::report_bad() {
-  const std::int64_t slots = batches_per_epoch_ * batch_;
-  const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
+  const std::int64_t most = bad_samples_most(batches_per_epoch_ * batch_);
   for (const BadSlot& bad : bad_) {
     const bool is_new = bad_samples_.emplace(bad.sample, bad.bad).second;
     if (is_new) core_.metrics.add(Metric::kBadSamples, 1);

@@ -50,6 +50,7 @@ void Engine::close() {
   core_.stop_reads.request_stop();
   reader_.join();
   workers_.join();
+  consumer_.close();
   write_trace();
   if (core_.disk_cache) core_.disk_cache->close();
 }

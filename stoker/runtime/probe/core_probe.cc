@@ -176,8 +176,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
                  .tune = TuneMode::kOff,
                  .memory = usable_memory(),
                  .limits = options.limits,
-                 .rank = 0,
-                 .world = 1,
+                 .launched = false,
                  .tail = Tail::kWrap,
                  .bad_sample = options.bad_sample,
                  .keep_step = false});

@@ -1,12 +1,17 @@
 #include "stoker/runtime/report/audit.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/storage/posix_file.h"
 
 namespace stoker {
 namespace {
@@ -18,8 +23,33 @@ std::string json_text(std::string_view text) {
 
 }  // namespace
 
-AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "we"), std::fclose) {
-  if (!file_) fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
+AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(nullptr, std::fclose) {
+  FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) fail_to_write();
+  struct stat facts;
+  if (::fstat(file.get(), &facts) != 0) fail_to_write();
+  if (S_ISREG(facts.st_mode)) {  // what is no file, such as /dev/null, any number may write to
+    if (!lock_exclusively(file)) {
+      fail(ErrorKind::kIo, "the audit '{}' is being written by another loader or process; give each a file of its own",
+           path_);
+    }
+    is_file_ = true;
+  }
+  file_.reset(::fdopen(file.get(), "w"));
+  if (!file_) fail_to_write();
+  file.release();
+}
+
+AuditWriter::~AuditWriter() {
+  ::flock(::fileno(file_.get()), LOCK_UN);  // a forked child may keep the file open
+}
+
+void AuditWriter::fail_to_write() const {
+  fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
+}
+
+void AuditWriter::begin() {
+  if (!std::exchange(begun_, true) && is_file_ && ::ftruncate(::fileno(file_.get()), 0) != 0) fail_to_write();
 }
 
 void AuditWriter::write(const Batch& batch) {
@@ -44,7 +74,7 @@ void AuditWriter::write(const Batch& batch) {
   }
   // Flushed per batch, so that all delivered samples are on record however the run ends.
   if (std::fwrite(lines.data(), 1, lines.size(), file_.get()) != lines.size() || std::fflush(file_.get()) != 0) {
-    fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
+    fail_to_write();
   }
 }
 

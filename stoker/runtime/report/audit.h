@@ -15,14 +15,23 @@ namespace stoker {
 /// For one thread.
 class AuditWriter {
  public:
-  /// Creates or empties the file. Throws kIo.
+  /// Creates the file if it is not there. Throws kIo; also when another is writing it, in this process or elsewhere.
   explicit AuditWriter(const std::string& path);
+  ~AuditWriter();
+  AuditWriter(const AuditWriter&) = delete;
+  AuditWriter& operator=(const AuditWriter&) = delete;
 
-  /// Appends the batch's samples; padding is not delivered and has no line. Throws kIo when the disk is full.
+  /// Empties the file, for the first time: the run will not be refused any more. Throws kIo.
+  void begin();
+  /// Appends the batch's samples, once it has begun; padding is not delivered and has no line. Throws kIo when the disk
+  /// is full.
   void write(const Batch& batch);
 
  private:
+  [[noreturn]] void fail_to_write() const;
+
   std::string path_;
+  bool is_file_ = false, begun_ = false;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   Hasher64 hasher_;
   std::vector<std::vector<std::uint8_t>> room_;  // for outputs that are on a GPU

@@ -275,7 +275,7 @@ MetricsAddress parse_metrics_address(std::string_view text) {
   const bool is_port = address.port >= 0 && address.port <= kPortMax && port.front() != '-';
   if (is_port && is_address(address.host)) return address;
   fail(ErrorKind::kUsage,
-       "'{}' is not an address for metrics; write a port as 9100, or with an IP address as 127.0.0.1:9100, [::1]:9100, "
+       "'{}' is not an address to serve at; write a port as 9100, or with an IP address as 127.0.0.1:9100, [::1]:9100, "
        "or 0.0.0.0:9100 for every network",
        text);
 }

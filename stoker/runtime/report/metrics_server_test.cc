@@ -97,7 +97,7 @@ TEST(MetricsAddress, IsRefusedInASentence) {
                                   "127.0.0.1:80,90"}) {
     const Error error = error_of([&] { parse_metrics_address(wrong); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage) << wrong;
-    EXPECT_THAT(error.message(), HasSubstr("is not an address for metrics")) << wrong;
+    EXPECT_THAT(error.message(), HasSubstr("is not an address to serve at")) << wrong;
   }
 }
 

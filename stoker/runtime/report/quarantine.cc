@@ -69,6 +69,8 @@ bool Quarantine::contains(const SampleRow& row) const {
   return !known_.empty() && known_.contains(identity(row.source->name(), row.key));
 }
 
+bool Quarantine::contains(const BadSample& bad) const { return known_.contains(identity(bad.shard, bad.key)); }
+
 void Quarantine::add(const BadSample& bad) {
   const std::string sample = identity(bad.shard, bad.key);
   if (known_.contains(sample) || !added_.insert(sample).second) return;

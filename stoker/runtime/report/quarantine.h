@@ -21,6 +21,7 @@ class Quarantine {
   /// Whether the list had the sample when it was read: by the file name of its shard, which may have moved, and its
   /// key. Threads: any.
   bool contains(const SampleRow& row) const;
+  bool contains(const BadSample& bad) const;
   /// Appends the sample unless the list has it. One thread.
   void add(const BadSample& bad);
 

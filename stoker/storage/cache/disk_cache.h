@@ -92,7 +92,7 @@ class DiskCache {
   std::unique_ptr<CacheFolder> folder_;  // null: it cannot be used
   std::atomic<bool> writes_ = true;      // off where the disk refuses them
   std::atomic<bool> tells_unversioned_ = false;
-  std::atomic<bool> full_ = false;       // nothing can be dropped before the next epoch
+  std::atomic<bool> full_ = false;  // nothing can be dropped before the next epoch
 
   std::atomic<std::uint64_t> hits_ = 0, misses_ = 0, bytes_from_disk_ = 0, bytes_from_store_ = 0, bytes_written_ = 0,
                              dropped_ = 0, damaged_ = 0;

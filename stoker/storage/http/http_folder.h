@@ -1,9 +1,10 @@
-// Files at URLs below that of a folder, for a list that names them: read like a folder of loose files, but not listed.
+// Folders whose files are objects of their own, reached over HTTP: read like a folder of loose files.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "stoker/storage/http/http_objects.h"
 #include "stoker/storage/location.h"
@@ -11,28 +12,47 @@
 
 namespace stoker {
 
-/// Throws kUsage, which says how to name shards where nothing can be listed.
-[[noreturn]] void fail_unlisted(const Location& at);
-
 /// Threads: any. Each part is an object, whose version is not known before it is read.
-class HttpFolderSource final : public Source {
+class HttpFolderSource : public Source {
  public:
-  /// `url`: up to a slash at its end. `objects`: a store's, which outlives it or shares it.
-  HttpFolderSource(std::shared_ptr<const HttpObjects> objects, std::string url);
+  const std::string& name() const final { return name_; }
+  std::uint64_t size(std::string_view part) const final;
+  void start(ReadRequest& request) final;
+  bool is_remote() const final { return true; }
+  std::string_view io_name() const final { return "http"; }
 
-  const std::string& name() const override { return name_; }
-  std::string name_of(std::string_view part) const override { return name_ + std::string(part); }
-  std::uint64_t size(std::string_view part) const override;
-  std::unique_ptr<Folder> list(std::string_view part) const override;
-  void start(ReadRequest& request) override;
-  bool is_remote() const override { return true; }
-  std::string_view io_name() const override { return "http"; }
+ protected:
+  HttpFolderSource(std::shared_ptr<const HttpObjects> objects, std::string name)
+      : objects_(std::move(objects)), name_(std::move(name)) {}
+
+  const std::shared_ptr<const HttpObjects>& objects() const { return objects_; }
 
  private:
-  HttpObject object_of(std::string_view part) const;
+  /// Of a part that has a name.
+  virtual HttpObject object_of(std::string_view part) const = 0;
+  HttpObject require_object(std::string_view part) const;
 
   const std::shared_ptr<const HttpObjects> objects_;
-  const std::string url_, name_;
+  const std::string name_;
 };
+
+/// Files at URLs below one, for a list that names them. They are not listed.
+class WebFolderSource final : public HttpFolderSource {
+ public:
+  /// `url`: up to a slash at its end.
+  WebFolderSource(std::shared_ptr<const HttpObjects> objects, std::string url);
+
+  std::string name_of(std::string_view part) const override { return name() + std::string(part); }
+  /// Throws as fail_unlisted().
+  std::unique_ptr<Folder> list(std::string_view part) const override;
+
+ private:
+  HttpObject object_of(std::string_view part) const override;
+
+  const std::string url_;
+};
+
+/// Throws kUsage, which says how to name shards where nothing can be listed.
+[[noreturn]] void fail_unlisted(const Location& at);
 
 }  // namespace stoker

@@ -82,7 +82,7 @@ std::shared_ptr<Source> HttpStore::open(const Location& at) const {
 
 std::shared_ptr<Source> HttpStore::open_folder(const Location& folder) const {
   require_not_refused(folder);
-  return std::make_shared<HttpFolderSource>(objects_, folder.text() + (folder.text().ends_with('/') ? "" : "/"));
+  return std::make_shared<WebFolderSource>(objects_, folder.text() + (folder.text().ends_with('/') ? "" : "/"));
 }
 
 std::unique_ptr<ObjectWriter> HttpStore::put(const Location& at) const { fail_read_only(at); }

@@ -5,7 +5,6 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/escaped.h"
-#include "stoker/storage/http/http_part_read.h"
 
 namespace stoker {
 namespace {
@@ -173,29 +172,16 @@ std::size_t S3Folder::read(std::string_view name, MutableBytes into) const {
 
 S3FolderSource::S3FolderSource(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
                                std::string prefix)
-    : objects_(std::move(objects)),
+    : HttpFolderSource(std::move(objects), bucket->location_of(prefix)),
       bucket_(std::move(bucket)),
-      prefix_(std::move(prefix)),
-      name_(bucket_->location_of(prefix_)) {}
+      prefix_(std::move(prefix)) {}
 
 HttpObject S3FolderSource::object_of(std::string_view part) const {
-  if (part.empty()) fail(ErrorKind::kNotFound, "'{}' is a folder; a read must name a file in it", name_);
   return bucket_->object(prefix_ + std::string(part));
 }
 
-std::uint64_t S3FolderSource::size(std::string_view part) const {
-  return objects_->require(object_of(part), "look at").facts.size;
-}
-
 std::unique_ptr<Folder> S3FolderSource::list(std::string_view part) const {
-  return std::make_unique<S3Folder>(objects_, bucket_, folder_prefix(prefix_ + std::string(part)));
-}
-
-void S3FolderSource::start(ReadRequest& request) {
-  std::unique_ptr<HttpSource> object;
-  request.error = thrown_by([&] { object = objects_->open_unseen(object_of(request.part)); });
-  if (request.error) return request.done(request);
-  start_part(std::move(object), *this, request);
+  return std::make_unique<S3Folder>(objects(), bucket_, folder_prefix(prefix_ + std::string(part)));
 }
 
 }  // namespace stoker

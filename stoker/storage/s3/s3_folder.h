@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/storage/http/http_folder.h"
 #include "stoker/storage/http/http_objects.h"
 #include "stoker/storage/s3/replies.h"
 #include "stoker/storage/s3/s3_bucket.h"
@@ -56,25 +57,18 @@ class S3Folder final : public Folder {
   std::map<std::string, std::uint64_t, std::less<>> sizes_;
 };
 
-/// Each part is an object, whose version is not known before it is read.
-class S3FolderSource final : public Source {
+class S3FolderSource final : public HttpFolderSource {
  public:
   S3FolderSource(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
                  std::string prefix);
 
-  const std::string& name() const override { return name_; }
-  std::uint64_t size(std::string_view part) const override;
   std::unique_ptr<Folder> list(std::string_view part) const override;
-  void start(ReadRequest& request) override;
-  bool is_remote() const override { return true; }
-  std::string_view io_name() const override { return "http"; }
 
  private:
-  HttpObject object_of(std::string_view part) const;
+  HttpObject object_of(std::string_view part) const override;
 
-  const std::shared_ptr<const HttpObjects> objects_;
   const std::shared_ptr<const S3Bucket> bucket_;
-  const std::string prefix_, name_;
+  const std::string prefix_;
 };
 
 }  // namespace stoker
