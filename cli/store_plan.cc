@@ -93,31 +93,30 @@ std::string store_plan_text(const StoreAdvice& advice) {
 }
 
 nlohmann::ordered_json store_plan_json(const StoreAdvice& advice) {
-  using Json = nlohmann::ordered_json;
   const StoreRates& rates = advice.rates;
-  Json json = {{"first_byte_ms_p50", 1e3 * rates.first_byte_s_p50},
-               {"first_byte_ms_p99", 1e3 * rates.first_byte_s_p99},
-               {"connection_bytes_per_s", rates.connection_bytes_per_s},
-               {"link_bytes_per_s", rates.link_bytes_per_s},
-               {"requests_per_s", rates.requests_per_s},
-               {"requests_at_once", rates.requests_at_once},
-               {"gap_worth_reading", rates.gap_worth_reading},
-               {"bytes", rates.bytes},
-               {"requests", rates.requests},
-               {"threads", advice.threads},
-               {"cpu_samples_per_s", advice.cpu_samples_per_s},
-               {"bottleneck", advice.orders[advice.recommended].store_limits() ? "store" : "cpu"}};
+  nlohmann::ordered_json json = {{"first_byte_ms_p50", 1e3 * rates.first_byte_s_p50},
+                                 {"first_byte_ms_p99", 1e3 * rates.first_byte_s_p99},
+                                 {"connection_bytes_per_s", rates.connection_bytes_per_s},
+                                 {"link_bytes_per_s", rates.link_bytes_per_s},
+                                 {"requests_per_s", rates.requests_per_s},
+                                 {"requests_at_once", rates.requests_at_once},
+                                 {"gap_worth_reading", rates.gap_worth_reading},
+                                 {"bytes", rates.bytes},
+                                 {"requests", rates.requests},
+                                 {"threads", advice.threads},
+                                 {"cpu_samples_per_s", advice.cpu_samples_per_s},
+                                 {"bottleneck", advice.orders[advice.recommended].store_limits() ? "store" : "cpu"}};
   const auto order_json = [](const OrderExpectation& order) {
-    Json one = {{"order", to_string(order.order)}};
+    nlohmann::ordered_json one = {{"order", to_string(order.order)}};
     const bool is_windowed = order.order == OrderKind::kWindowed;
-    one["window"] = is_windowed ? Json(order.window) : Json(nullptr);
-    one["lanes"] = is_windowed ? Json(order.lanes) : Json(nullptr);
+    one["window"] = is_windowed ? nlohmann::ordered_json(order.window) : nlohmann::ordered_json(nullptr);
+    one["lanes"] = is_windowed ? nlohmann::ordered_json(order.lanes) : nlohmann::ordered_json(nullptr);
     one["samples_per_s"] = order.samples_per_s();
     return one;
   };
-  json["orders"] = Json::array();
+  json["orders"] = nlohmann::ordered_json::array();
   for (const OrderExpectation& order : advice.orders) {
-    Json one = order_json(order);
+    nlohmann::ordered_json one = order_json(order);
     one["store_samples_per_s"] = order.store_samples_per_s();
     one["requests_per_sample"] = order.reads.requests;
     one["bytes_per_sample"] = order.reads.bytes;

@@ -23,7 +23,7 @@ std::string json_text(std::string_view text) {
 
 }  // namespace
 
-AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(nullptr, std::fclose) {
+AuditWriter::AuditWriter(std::string path) : path_(std::move(path)), file_(nullptr, std::fclose) {
   FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!file) fail_to_write();
   struct stat facts;

@@ -16,7 +16,7 @@ namespace stoker {
 class AuditWriter {
  public:
   /// Creates the file if it is not there. Throws kIo; also when another is writing it, in this process or elsewhere.
-  explicit AuditWriter(const std::string& path);
+  explicit AuditWriter(std::string path);
   ~AuditWriter();
   AuditWriter(const AuditWriter&) = delete;
   AuditWriter& operator=(const AuditWriter&) = delete;
