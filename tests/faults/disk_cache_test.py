@@ -19,7 +19,7 @@ class Run:
         """The run and its audit."""
         audit = self.folder / "audit"
         audit.unlink(missing_ok=True)
-        cache = ("--cache", f"disk={self.cache}:1MB") if cached else ()
+        cache = ("--cache", f"disk={self.cache}:2MB") if cached else ()
         run = self.stoker.run("run", self.data, "--recipe", "imagenet-train", "--batch", 10, "--epochs", 2, "--tune", "off",
                               "--threads", 1, "--no-index", "--audit", audit, "--json", *cache, **options)
         return run, audit.read_text() if audit.exists() else ""

@@ -178,6 +178,7 @@ LoaderPosition Consumer::load_state(std::string_view json) {
     fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
          global_batches());
   }
+  if (audit_) audit_->begin();
   drop_arriving();
   resume_ = position;
   in_epoch_ = on_request_ = false;
