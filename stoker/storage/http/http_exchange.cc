@@ -161,8 +161,13 @@ void HttpExchange::take_line(std::string_view line) {
 }
 
 void HttpExchange::judge_head() {
-  verdict_ = call_->reads_range() ? verdict_on_range(head_, call_->first, call_->length, call_->version)
-                                  : verdict_on_head(head_);
+  if (call_->reads_range()) {
+    bool& sends_ranges = call_->host->sends_ranges;
+    verdict_ = verdict_on_range(head_, call_->first, call_->length, call_->version, sends_ranges);
+    sends_ranges |= verdict_.kind == Verdict::Kind::kGood && head_.status == 206;
+  } else {
+    verdict_ = verdict_on_head(head_);
+  }
   if (verdict_.kind == Verdict::Kind::kRedirect && !call_->follows_redirects) verdict_ = {};
   if (verdict_.kind == Verdict::Kind::kRedirect && call_->dialect && !call_->dialect->follows_redirects()) {
     verdict_ = Verdict::refusal(fmt::format("the server redirects it (status {})", head_.status));

@@ -18,6 +18,7 @@ struct HttpHost {
   LinkEstimate link;
   RetryBudget retries{kRetriesPerRequest, kRetriesAtOnce};
   RetryBudget hedges{kHedgesPerRequest, kHedgesAtOnce};
+  bool sends_ranges = false;         // it has sent one
   std::int64_t last_heard_ns = 0;    // when it began an answer
   std::int64_t silent_until_ns = 0;  // it is not asked before: it said nothing for as long as a request may take
   std::string why_silent;

@@ -273,6 +273,18 @@ TEST_F(Http, SaysThatAServerKnowsNoRanges) {
   EXPECT_EQ(server_->requests(), 2);
 }
 
+TEST_F(Http, AsksAgainWhereAServerForgetsOnceThatItKnowsRanges) {
+  serve([this](const Asked& asked, int number) {
+    Asked whole = asked;
+    if (number == 2) whole.fields.erase("range");
+    return HttpServer::serve(whole, content_);
+  });
+  const auto source = open();
+  EXPECT_EQ(read(*source, 10, 100), content_.substr(10, 100));
+  EXPECT_EQ(read(*source, 20, 100), content_.substr(20, 100));
+  EXPECT_EQ(server_->requests(), 4);
+}
+
 TEST_F(Http, FindsNothingWhereThereIsNothing) {
   serve([](const Asked& asked, int) { return HttpServer::status(asked.target == "/secret.tar" ? 401 : 404); });
   EXPECT_FALSE(store().find(server_->url("/none.tar")));

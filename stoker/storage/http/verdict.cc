@@ -82,7 +82,7 @@ std::optional<Verdict> verdict_on_version(const ResponseHead& head, const Object
 Verdict verdict_on_head(const ResponseHead& head) { return verdict_on_status(head).value_or(Verdict{}); }
 
 Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uint64_t length,
-                         const ObjectVersion* version) {
+                         const ObjectVersion* version, bool sends_ranges) {
   if (head.status == 412) return replaced("the server says so (status 412)");
   if (head.status == 416) {
     if (!version) return too_short(head, first, length);
@@ -99,6 +99,7 @@ Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uin
     if (version && head.content_length && *head.content_length != version->size) {
       return Verdict::again("the server sends something else than the object (status 200)");
     }
+    if (sends_ranges) return Verdict::again("the server sends the whole object instead of a range (status 200)");
     return Verdict::refusal("the server sends whole objects instead of ranges (status 200); Stoker reads by range");
   }
   if (head.status != 206) {

@@ -43,9 +43,9 @@ struct Verdict {
 Verdict verdict_on_head(const ResponseHead& head);
 
 /// Of the head of the answer to a request for bytes [first, first + length), one at least: whether its body will be
-/// those bytes, of that version. Without a version any will do.
+/// those bytes, of that version. Without a version any will do. `sends_ranges`: the server has sent some before.
 Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uint64_t length,
-                         const ObjectVersion* version);
+                         const ObjectVersion* version, bool sends_ranges = false);
 
 /// Of a transfer that libcurl ended with an error: `code`, a CURLcode, and what it says about it.
 Verdict verdict_on_failure(int code, std::string_view message);

@@ -71,6 +71,7 @@ TEST(Verdict, TakesAWholeObjectOnlyWhereAllOfItIsWanted) {
   EXPECT_EQ(verdict_on_range(whole, 0, 1000, &kVersion).kind, Kind::kGood);
   EXPECT_EQ(verdict_on_range(whole, 0, 100, &kVersion).kind, Kind::kFinal);
   EXPECT_EQ(verdict_on_range(whole, 50, 950, &kVersion).kind, Kind::kFinal);
+  EXPECT_EQ(verdict_on_range(whole, 50, 950, &kVersion, true).kind, Kind::kAgain) << "of a server that knows better";
 }
 
 TEST(Verdict, AsksAgainAfterSomethingElseThanTheObject) {
