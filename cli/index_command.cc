@@ -52,6 +52,7 @@ std::string index_text(const IndexJobResult& result, double seconds) {
 void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
   IndexJobOptions index_options = options.index;
   index_options.decode = !options.no_decode;
+  index_options.entry_points = !options.no_entry_points;
   IndexJobResult result;
   std::optional<PlanSummary> plan;
   double seconds = 0;

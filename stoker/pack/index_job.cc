@@ -172,7 +172,7 @@ class IndexJob {
     IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {
       count(path, *sample, result);
-      writer.add(sample->row, sample->entry_points);
+      writer.add(sample->row, options_.entry_points ? Bytes(sample->entry_points) : Bytes());
       const SampleField& last = sample->row.fields.back();
       if (options_.progress) options_.progress(done_ + std::min(last.offset + last.length, shard->size()), total_);
     }

@@ -23,8 +23,9 @@ struct BrokenShard {
 struct IndexJobOptions {
   std::string folder{};                            // for the indexes; empty: beside their shards
   std::optional<std::vector<std::size_t>> only{};  // of the shards, by their numbers; unset: all
-  bool decode = true;  // otherwise images tell what their headers say, and soundness stays unknown
-  int threads = 0;     // 0: as many as the process may use cores
+  bool decode = true;        // otherwise images tell what their headers say, and soundness stays unknown
+  bool entry_points = true;  // are kept, from which JPEGs can be decoded in part
+  int threads = 0;           // 0: as many as the process may use cores
   // Budget in bytes for all that the job holds, and up to an eighth more for shards that are far away; unset:
   // default_job_memory().
   std::optional<std::uint64_t> memory{};

@@ -154,6 +154,7 @@ Result sum_of(const JobPlan& plan, const std::vector<Json>& records) {
 IndexJobOptions with_choices(IndexJobOptions options, const JobPlan& plan) {
   as_of_this_version(plan, [&] {
     options.decode = plan.choices().at("decode");
+    options.entry_points = plan.choices().at("entry_points");
     options.limits.pixels_max = plan.choices().at("pixels_max");
   });
   return options;
@@ -171,8 +172,10 @@ VerifyOptions with_choices(VerifyOptions options, const JobPlan& plan) {
 }  // namespace
 
 PlanSummary plan_index(const std::vector<std::string>& data, const std::string& plan, const IndexJobOptions& options) {
-  return write_plan(data, plan, "index", {{"decode", options.decode}, {"pixels_max", options.limits.pixels_max}},
-                    options);
+  return write_plan(
+      data, plan, "index",
+      {{"decode", options.decode}, {"entry_points", options.entry_points}, {"pixels_max", options.limits.pixels_max}},
+      options);
 }
 
 PlanSummary plan_verify(const std::vector<std::string>& data, const std::string& plan, const VerifyOptions& options) {

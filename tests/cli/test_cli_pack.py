@@ -273,7 +273,7 @@ def test_index_makes_random_access_for_shards_of_others(stoker, packed, tmp_path
     assert all((foreign / name).read_bytes() == content for name, content in before.items())
     assert stoker.json("index", foreign)["current_shards"] == len(before)
     apart = tmp_path / "apart"
-    assert stoker.json("index", foreign, "--index-dir", apart, "--no-entry-points")["shards"] == len(before)
+    assert stoker.json("index", foreign, "--index-dir", apart)["shards"] == len(before)
     for name in before:
         assert (apart / f"{name}.sidx").read_bytes() == (foreign / f"{name}.sidx").read_bytes()
     run = ["--recipe", "imagenet-val", "--batch", 5]
@@ -421,3 +421,19 @@ def test_a_stopped_pack_goes_on(stoker, tmp_path, number):
         assert process.returncode == 130 and "same command resumes" in errors
     stoker.text("pack", tmp_path / "in", tmp_path / "out", "--shard-size", "500KB")
     subprocess.run(["diff", "--recursive", expected, tmp_path / "out"], check=True)
+
+
+def test_an_index_may_have_no_entry_points(stoker, tmp_path):
+    stoker.text("synth", tmp_path / "photos.tar", "--kind", "imagenet", "--count", 12, "--classes", 2, "--format", "tar")
+    for name, options in (("with", ()), ("without", ("--no-entry-points",)), ("planned", ("--no-entry-points",))):
+        index = ("index", tmp_path / "photos.tar", "--index-dir", tmp_path / name)
+        if name == "planned":
+            stoker.text(*index, *options, "--plan", tmp_path / "plan")
+            stoker.text(*index, "--plan", tmp_path / "plan", "--task", 0)
+            stoker.text(*index, "--plan", tmp_path / "plan", "--merge")
+        else:
+            stoker.text(*index, *options)
+    indexed, bare, planned = ((tmp_path / name / "photos.tar.sidx").read_bytes() for name in ("with", "without", "planned"))
+    assert len(bare) < len(indexed) / 2 and planned == bare
+    run = ("run", tmp_path / "photos.tar", "--recipe", "imagenet-train", "--batch", 4, "--index-dir")
+    assert stoker.audit(tmp_path, *run, tmp_path / "without") == stoker.audit(tmp_path, *run, tmp_path / "with")

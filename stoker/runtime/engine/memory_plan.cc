@@ -62,7 +62,8 @@ std::uint64_t tickets_memory(const ResolvedOptions& options, int prefetch, std::
 
 bool is_far(const Dataset& dataset) { return !dataset.meters().empty(); }
 
-// Of photographs they are 2% of the bytes, of small JPEGs up to twice as many. Nothing is allocated before it is read.
+// Of photographs they are 1.6% of the bytes, of JPEGs with 32 to 256 pixels a side 1% to 3%. Nothing is allocated
+// before it is read.
 constexpr std::uint64_t kEntryPointsPart = 16;
 
 std::uint64_t most_entry_points(const Dataset& dataset, const Plan& plan) {
