@@ -4,12 +4,14 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/interruptible.h"
@@ -108,23 +110,24 @@ PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index,
   return open_paths(data, options);
 }
 
-nb::object read_field(const SampleRow& row, const SampleField& field) {
-  PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(field.length));
-  if (!made) throw nb::python_error();
-  nb::object bytes = nb::steal(made);
-  const MutableBytes into{reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), field.length};
-  const nb::gil_scoped_release unlocked;  // no other thread knows of the bytes yet
-  try {
-    read_checked(row, field, into);
-  } catch (const Error& error) {
-    throw error.with_context(describe(row));
-  }
-  return bytes;
-}
+// Memory of Python's for a field's bytes.
+struct FieldBytes {
+  nb::object object;
+  MutableBytes memory;
 
-SampleRow read_row(const Dataset& dataset, std::int64_t number) {
-  const nb::gil_scoped_release unlocked;  // an index may have to be read
-  return dataset.row(number);
+  explicit FieldBytes(std::uint64_t length) {
+    PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(length));
+    if (!made) throw nb::python_error();
+    object = nb::steal(made);
+    memory = {reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), length};  // which no other thread knows yet
+  }
+};
+
+// From stores that may not answer, so that Ctrl-C ends it; local reads are too short to take a thread for them.
+void read_from(const Dataset& dataset, const std::function<void()>& read) {
+  if (!dataset.meters().empty()) return run_unless_interrupted([&](const std::stop_token&) { read(); });
+  const nb::gil_scoped_release unlocked;
+  read();
 }
 
 nb::dict sample(const PyDataset& self, nb::handle index) {
@@ -136,9 +139,21 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
   if (number < 0 || number >= dataset.size()) {
     throw nb::index_error(fmt::format("the data set has {}", counted(dataset.size(), "sample")).c_str());
   }
+  SampleRow row;
+  read_from(dataset, [&] { row = dataset.row(number); });
+  std::vector<FieldBytes> values;
+  for (const SampleField& field : row.fields) values.emplace_back(field.length);
+  read_from(dataset, [&] {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      try {
+        read_checked(row, row.fields[i], values[i].memory);
+      } catch (const Error& error) {
+        throw error.with_context(describe(row));
+      }
+    }
+  });
   nb::dict fields;
-  const SampleRow row = read_row(dataset, number);
-  for (const SampleField& field : row.fields) fields[to_python_text(field.name)] = read_field(row, field);
+  for (std::size_t i = 0; i < values.size(); ++i) fields[to_python_text(row.fields[i].name)] = values[i].object;
   fields["label"] = row.label;
   fields["key"] = to_python_text(row.key);
   return fields;

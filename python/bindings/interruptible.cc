@@ -3,6 +3,8 @@
 #include <chrono>
 #include <future>
 
+#include "stoker/base/stop_scope.h"
+
 namespace nb = nanobind;
 
 namespace stoker::python {
@@ -22,7 +24,10 @@ void run_unless_interrupted(const std::function<void(std::stop_token)>& work) {
   };
   {
     const nb::gil_scoped_release unlocked;
-    running = std::async(std::launch::async, [&] { work(stop.get_token()); });
+    running = std::async(std::launch::async, [&] {
+      const StopScope scope(stop.get_token());
+      work(stop.get_token());
+    });
   }
   for (bool ended = false; !ended;) {
     ended = ended_within(kPatience);

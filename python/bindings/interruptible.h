@@ -9,7 +9,7 @@
 namespace stoker::python {
 
 /// Does the work on a thread of its own, with the interpreter released, and looks at Python's signals meanwhile: one
-/// that raises stops the work, and counts more than what became of it.
+/// that raises stops the work and what it waits for (StopScope), and counts more than what became of it.
 void run_unless_interrupted(const std::function<void(std::stop_token)>& work);
 
 }  // namespace stoker::python

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/bindings/interruptible.h"
 #include "python/bindings/log.h"
 #include "stoker/base/error.h"
 
@@ -36,10 +37,9 @@ std::shared_ptr<LoaderSession> LoaderSession::start(std::shared_ptr<const Datase
                                                     LoaderOptions options) {
   follow_log_level();
   std::shared_ptr<LoaderSession> session;
-  {
-    const nb::gil_scoped_release unlocked;
+  run_unless_interrupted([&](const std::stop_token&) {
     session.reset(new LoaderSession(std::move(dataset), std::move(recipe), std::move(options)));
-  }
+  });
   const std::lock_guard lock(sessions().mutex);
   std::erase_if(sessions().all, [](const auto& other) { return other.expired(); });
   sessions().all.push_back(session);

@@ -1,18 +1,23 @@
 """Living within an interpreter: Ctrl-C, logging, the end of the program. Each in a program of its own."""
 
 import logging
+import os
 import signal
 import subprocess
 import sys
 import tarfile
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import stoker
 from stoker import _testing
 
-SECONDS_MAX = 30
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/cli"))
+from web_server import WebServer
+
+SECONDS_MAX = 20  # a guard against hanging, which is less than what a request may take
 
 
 def program(text, *arguments):
@@ -101,6 +106,36 @@ def test_ctrl_c_ends_the_opening_of_a_data_set(many_members, tmp_path, damaged):
     (tmp_path / "cut.tar").write_bytes(many_members.read_bytes()[:1000])
     done = run(OPENING, many_members, *([tmp_path / "cut.tar"] if damaged else []))
     assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() None True\n1000\n", "")
+
+
+# The server is stopped once the data are open, so that no request after that is answered.
+ON_A_SILENT_SERVER = """
+    import os, signal, sys, threading, stoker
+    data = stoker.open(sys.argv[1])
+    os.kill(int(sys.argv[2]), signal.SIGSTOP)
+    def interrupt():
+        started.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+    started = threading.Event()
+    threading.Thread(target=interrupt).start()
+    sys.setswitchinterval(1000)
+    try:
+        started.set()
+        WAIT
+    except KeyboardInterrupt as error:
+        print(repr(error), error.__context__)
+    os.kill(int(sys.argv[2]), signal.SIGCONT)
+    print(len(data[0]["jpg"]) > 0, sum(1 for batch in stoker.Loader(data, "imagenet-train", batch=10)))
+"""
+
+
+@pytest.mark.parametrize("wait", ["data[7]", "stoker.Loader(data, 'imagenet-train', batch=10)",
+                                  "list(stoker.Loader(data, 'imagenet-train', batch=10))"])
+def test_ctrl_c_ends_the_wait_for_a_server_and_leaves_the_data_usable(folder, tmp_path, wait):
+    subprocess.run([os.environ["STOKER_BIN"], "pack", folder, tmp_path], check=True, capture_output=True)
+    with WebServer(tmp_path) as server:
+        done = run(ON_A_SILENT_SERVER.replace("WAIT", wait), server.url, server.process.pid)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() None\nTrue 5\n", "")
 
 
 def test_no_thread_is_left_after_close_or_when_the_loader_is_dropped(folder):

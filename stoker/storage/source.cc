@@ -3,6 +3,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/pending.h"
+#include "stoker/base/stop_scope.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -14,6 +15,7 @@ std::unique_ptr<Folder> Source::list(std::string_view /*part*/) const {
 void Source::will_need(std::uint64_t /*offset*/, std::uint64_t /*length*/, std::string_view /*part*/) {}
 
 void start_pending(Source& source, ReadRequest& request, Pending& reads) {
+  if (!request.stop.stop_possible()) request.stop = StopScope::current();
   reads.begin();
   request.context = &reads;
   request.done = [](ReadRequest& ended) noexcept { static_cast<Pending*>(ended.context)->end(); };

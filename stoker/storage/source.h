@@ -130,7 +130,7 @@ class Source {
 };
 
 /// Starts the read, whose `done` and `context` are this function's: it counts as pending until it has ended. Its error
-/// is the caller's to look at then.
+/// is the caller's to look at then. A stop of the thread (StopScope) ends it.
 void start_pending(Source& source, ReadRequest& request, Pending& reads);
 
 /// Reads the range and waits for it. Throws the read's error. Not to be called from a task of the executor that the

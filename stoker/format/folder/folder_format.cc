@@ -111,12 +111,27 @@ class FolderScan final : public ShardScan {
   void require_images() const {
     const auto empty = std::find(has_image_.begin(), has_image_.end(), false);
     if (empty == has_image_.end()) return;
+    const std::string& name = notes_.classes[static_cast<std::size_t>(empty - has_image_.begin())];
+    if (const std::string shard = shard_in(name); !shard.empty()) {
+      fail(ErrorKind::kData, "the folder '{}/{}' contains shards, such as '{}', and no image: give '{}/{}' for them",
+           root_, name, shard, root_, name);
+    }
     std::string why;
     for (const std::string& sentence : passed_over_.sentences(root_)) why += "; " + sentence;
     fail(ErrorKind::kData,
          "the class folder '{}/{}' contains no image ({}); every folder directly in '{}' is a class, so fill it or "
          "move it away{}",
-         root_, notes_.classes[static_cast<std::size_t>(empty - has_image_.begin())], kImageExtensions, root_, why);
+         root_, name, kImageExtensions, root_, why);
+  }
+
+  /// The name of one that lies directly in the folder; empty if none does.
+  std::string shard_in(const std::string& folder_name) const {
+    const std::unique_ptr<Folder> folder = list(folder_name);
+    for (std::size_t i = 0; folder && i < folder->size(); ++i) {
+      const Folder::Entry entry = (*folder)[i];
+      if (!entry.is_folder && is_shard_name(entry.name)) return std::string(entry.name);
+    }
+    return {};
   }
 
   /// Enters the folder `name` inside the one the walk stands in (`path_`), unless it contains itself.

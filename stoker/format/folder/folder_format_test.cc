@@ -164,6 +164,16 @@ TEST(FolderFormat, NamesAClassWithoutImages) {
                                      HasSubstr("1 DIB picture")));
 }
 
+TEST(FolderFormat, NamesAFolderOfShardsThatLooksLikeAClass) {
+  TempFolder folder;
+  folder.write("train/0.parquet", "1");
+  folder.write("validation/0.parquet", "1");
+  const std::string train = folder.path("train");
+  EXPECT_THAT(failure_to_scan(folder.path()).message(),
+              AllOf(HasSubstr("the folder '" + train + "' contains shards, such as '0.parquet'"),
+                    HasSubstr("give '" + train + "' for them")));
+}
+
 TEST(FolderFormat, FollowsLinksToFilesAndFolders) {
   TempFolder folder, elsewhere;
   elsewhere.write("n/x.jpg", "12");

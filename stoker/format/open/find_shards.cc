@@ -62,18 +62,27 @@ std::unique_ptr<Folder> listed(const Stores& stores, const Location& location) {
   }
 }
 
-/// Links to folders are not followed: they may go in circles. What cannot be listed is passed over.
-bool holds_images(const Stores& stores, const Location& location) {
+/// What lies in folders below one: whether there are images, and else the first shard that was found.
+struct Below {
+  bool images = false;
+  std::optional<Location> shard;
+};
+
+/// Looks until there is an image. Links to folders are not followed: they may go in circles. What cannot be listed is
+/// passed over.
+void look_below(const Stores& stores, const Location& location, Below& below) {
   const std::unique_ptr<Folder> folder = listed(stores, location);
-  if (!folder) return false;
-  for (std::size_t i = 0; i < folder->size(); ++i) {
-    if (is_image_name((*folder)[i].name)) return true;
-  }
+  if (!folder) return;
+  folder->drop_hidden();
   for (std::size_t i = 0; i < folder->size(); ++i) {
     const Folder::Entry entry = (*folder)[i];
-    if (entry.is_folder && !entry.is_link && holds_images(stores, location / entry.name)) return true;
+    below.images = below.images || is_image_name(entry.name);
+    if (!entry.is_folder && !below.shard && is_shard_name(entry.name)) below.shard = location / entry.name;
   }
-  return false;
+  for (std::size_t i = 0; i < folder->size() && !below.images; ++i) {
+    const Folder::Entry entry = (*folder)[i];
+    if (entry.is_folder && !entry.is_link) look_below(stores, location / entry.name, below);
+  }
 }
 
 /// What stands for the shards named like this one: "*.tar", "*-of-*".
@@ -112,9 +121,17 @@ std::vector<Location> shards_in_folder(const Stores& stores, const Location& loc
     if (is_shard_name(entry.name)) shards.push_back(location / entry.name);
   }
   if (shards.empty()) return {};
-  if (std::any_of(folders.begin(), folders.end(), [&](const Location& one) { return holds_images(stores, one); })) {
+  Below below;
+  for (const Location& one : folders) {
+    if (!below.images) look_below(stores, one, below);
+  }
+  if (below.images) {
     log(LogLevel::kWarning, "'{}': skips {} beside its class folders", location, counted(shards.size(), "shard"));
     return {};
+  }
+  if (below.shard) {
+    log(LogLevel::kWarning, "'{}': reads the shards that lie directly in it ({}), not those in its folders, such as '{}'",
+        location, shards.size(), *below.shard);
   }
   std::sort(shards.begin(), shards.end());
   if (!images.empty()) {

@@ -9,6 +9,7 @@
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/base/log_testing.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tar_testing.h"
@@ -171,6 +172,16 @@ TEST(OpenDataset, TakesAFolderOfTarsForItsShards) {
   EXPECT_THAT(keys(*open({folder.path("packed/*.tar")})), ElementsAre("a"));
   folder.write("packed/lost+found/x.jpg", "x");
   EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("lost+found/x")) << "class folders count";
+}
+
+TEST(OpenDataset, WarnsOfShardsInFoldersBelowTheOnesThatItTakes) {
+  TempFolder folder;
+  folder.write("0.tar", one_sample("a"));
+  folder.write("sub/deep/1.tar", one_sample("b"));
+  folder.write(".old/2.tar", one_sample("c"));
+  const LogCapture log;
+  EXPECT_THAT(keys(*open({folder.path()})), ElementsAre("a"));
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("directly in it (1)"), HasSubstr("sub/deep/1.tar"))));
 }
 
 TEST(OpenDataset, NamesThePatternOfShardsThatLieBesideImages) {

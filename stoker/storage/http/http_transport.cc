@@ -5,6 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/pending.h"
+#include "stoker/base/stop_scope.h"
 #include "stoker/storage/http/http_url.h"
 
 namespace stoker {
@@ -86,6 +87,7 @@ void HttpTransport::call_here(HttpCall& call) {
 }
 
 void HttpTransport::perform(HttpCall& call) {
+  if (!call.stop.stop_possible()) call.stop = StopScope::current();
   Pending pending;
   pending.begin();
   call.context = &pending;

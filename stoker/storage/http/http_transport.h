@@ -39,7 +39,8 @@ class HttpTransport final : public TrafficMeter, public SlowDownMeter {
   /// Starts a call; failures are told through it. `done` may start others. In a forked child, which does not have the
   /// thread, the calling thread does everything before this returns.
   void start(HttpCall& call);
-  /// Makes the call and waits for it; its error is the caller's to look at. Not to be called from `done`.
+  /// Makes the call and waits for it; its error is the caller's to look at. A stop of the thread (StopScope) ends it.
+  /// Not to be called from `done`.
   void perform(HttpCall& call);
 
   StoreTraffic traffic() const override { return counters_.read(); }
