@@ -37,6 +37,19 @@ class Classifier(lightning.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.05, momentum=0.9)
 
 
+class Photographs(lightning.LightningDataModule):
+    def __init__(self, path: str, batch: int) -> None:
+        super().__init__()
+        self.data, self.batch = stoker.open(path), batch
+
+    def train_dataloader(self) -> stoker.torch.Loader:
+        # Lightning calls this in each of the processes that it has started, so that the loader has that process's part of
+        # each batch. Its state is in Lightning's checkpoints.
+        recipe = stoker.recipe().decode().random_resized_crop(SIDE).random_flip().normalize("imagenet")
+        self.loader = stoker.torch.Loader(self.data, recipe, batch=self.batch, pin_memory=torch.cuda.is_available())
+        return self.loader
+
+
 def main(words=None) -> list[tuple[int, int]]:
     """The samples of this process: epoch, and position in its order."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -48,10 +61,7 @@ def main(words=None) -> list[tuple[int, int]]:
     parser.add_argument("--every", type=int, default=50, help="steps between two checkpoints")
     options = parser.parse_args(words)
 
-    data = stoker.open(options.data)
-    recipe = stoker.recipe().decode().random_resized_crop(SIDE).random_flip().normalize("imagenet")
-    # Its state is in Lightning's checkpoints.
-    loader = stoker.torch.Loader(data, recipe, batch=options.batch, pin_memory=torch.cuda.is_available())
+    photographs = Photographs(options.data, options.batch)
     callbacks, last = [], None
     if options.checkpoints:
         callbacks.append(lightning.pytorch.callbacks.ModelCheckpoint(
@@ -61,10 +71,10 @@ def main(words=None) -> list[tuple[int, int]]:
     trainer = lightning.Trainer(
         max_epochs=options.epochs, max_steps=options.steps, callbacks=callbacks, logger=False, enable_checkpointing=bool(callbacks),
         enable_progress_bar=False, enable_model_summary=False, use_distributed_sampler=False)
-    model = Classifier(len(data.classes) or 10)
-    trainer.fit(model, loader, ckpt_path=last)
-    print(loader.report(), end="")
-    loader.close()
+    model = Classifier(len(photographs.data.classes) or 10)
+    trainer.fit(model, photographs, ckpt_path=last)
+    print(photographs.loader.report(), end="")
+    photographs.loader.close()
     return model.seen
 
 

@@ -175,7 +175,8 @@ class EpochIterator:
 
 
 class Loader:
-    """Like stoker.Loader, with the same arguments; yields Batch.
+    """Like stoker.Loader, with the same arguments; yields Batch. Where torch.distributed is initialised, and neither `rank`
+    nor `world` is given, the loader has the process's place in it.
 
     channels_last: yields images of recipes with .layout("nhwc") as N x C x H x W tensors of torch.channels_last,
         without a copy
@@ -189,6 +190,7 @@ class Loader:
     _loader: stoker.Loader
     _form: _Form
     _epoch: int | None
+    _is_placed: bool  # by the arguments
 
     if TYPE_CHECKING:
 
@@ -236,7 +238,10 @@ class Loader:
     else:  # stoker.Loader checks the arguments and reports mistakes
 
         def __init__(self, *positional, channels_last=False, **named):
-            self._loader = stoker.Loader(*positional, **named)
+            self._is_placed = named.get("rank") is not None or named.get("world") is not None
+            group = None if self._is_placed else _group()
+            place = dict(zip(("rank", "world"), group or ()))
+            self._loader = stoker.Loader(*positional, **{**named, **place})
             self._form = _Form(named.get("pin_memory", False), channels_last)
             self._epoch = None
 
@@ -244,6 +249,7 @@ class Loader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Batch]:
+        self._check_place()
         epoch, self._epoch = self._epoch, None
         return EpochIterator(iter(self._loader), self._form) if epoch is None else self.epoch(epoch)
 
@@ -253,10 +259,23 @@ class Loader:
     def __reduce__(self) -> tuple[Any, ...]:
         _, (data, recipe, options, state) = self._loader.__reduce__()
         options = {**options, "channels_last": self._form.channels_last}
+        if not self._is_placed:  # another process has its own place
+            options = {name: value for name, value in options.items() if name not in ("rank", "world")}
         return _make_loader, (data, recipe, options, state, self._epoch)
+
+    def _check_place(self) -> None:
+        """Against a process group that was made after the loader, unless the arguments gave its place."""
+        group = None if self._is_placed else _group()
+        if group in (None, self._loader._rank):
+            return
+        (rank, world), (our_rank, our_world) = group, self._loader._rank
+        raise stoker.Error(
+            f"this process is rank {rank} of {world} of torch.distributed, and the loader, which was made before it was initialised, "
+            f"has the samples of rank {our_rank} of {our_world}: make the loader after init_process_group(), or give rank= and world=")
 
     def epoch(self, epoch: int) -> EpochIterator:
         """An iterator over the batches of this epoch."""
+        self._check_place()
         return EpochIterator(self._loader.epoch(epoch), self._form)
 
     def request(self, epoch: int, index: int) -> None:
@@ -367,6 +386,13 @@ class Loader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _group() -> tuple[int, int] | None:
+    """The rank of this process and the number of processes, where torch.distributed is initialised."""
+    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        return None
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()
 
 
 def tensors(batch: stoker.Batch, *, channels_last: bool = False) -> Batch:

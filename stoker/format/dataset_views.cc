@@ -1,6 +1,7 @@
 #include "stoker/format/dataset_views.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,8 @@ class View : public Dataset {
   std::vector<std::int64_t> shard_samples() const override { return data_->shard_samples(); }
   std::uint64_t bytes() const override { return data_->bytes(); }
   TrafficMeters meters() const override { return data_->meters(); }
+  std::int64_t streams() const override { return data_->streams(); }
+  std::vector<std::uint64_t> field_sizes(std::string_view field) const override { return data_->field_sizes(field); }
   std::vector<MixPart> mixture() const override { return data_->mixture(); }
   std::uint64_t fingerprint() const override { return fingerprint_.value(); }
 
@@ -86,6 +89,7 @@ class Subset final : public View {
     return counts;
   }
   std::uint64_t bytes() const override { return bytes_; }
+  std::int64_t streams() const override { return 0; }  // those that are left do not continue each other
 
  private:
   std::int64_t number_of(std::int64_t sample) const { return samples_[static_cast<std::size_t>(sample)]; }
@@ -189,6 +193,14 @@ class Mixture final : public Dataset {
     for (const auto& data : data_) add_meters(data->meters(), all);
     return all;
   }
+  std::vector<std::uint64_t> field_sizes(std::string_view field) const override {
+    std::vector<std::uint64_t> sizes;
+    for (const auto& data : data_) {
+      const std::vector<std::uint64_t> more = data->field_sizes(field);
+      sizes.insert(sizes.end(), more.begin(), more.end());
+    }
+    return sizes;
+  }
   std::vector<MixPart> mixture() const override { return parts_; }
 
  private:
@@ -204,27 +216,58 @@ class Mixture final : public Dataset {
   std::vector<std::string> field_names_;
 };
 
-/// Whole numbers in the same ratios, as small as may be.
+/// The ratios of positive weights as whole numbers, as small as may be; empty if only large ones have them.
+std::vector<std::int64_t> small_ratios(const std::vector<double>& weights) {
+  constexpr int kMultipleMax = 1000;
+  constexpr double kClose = 1e-9;
+  const double least = *std::min_element(weights.begin(), weights.end());
+  for (int multiple = 1; multiple <= kMultipleMax; ++multiple) {
+    std::vector<std::int64_t> whole;
+    for (const double weight : weights) {
+      const double scaled = weight / least * multiple;
+      if (std::abs(scaled - std::round(scaled)) > kClose * scaled) break;
+      whole.push_back(std::llround(scaled));
+    }
+    if (whole.size() == weights.size()) return whole;
+  }
+  return {};
+}
+
+/// Whole numbers in the same ratios, or as close as millionths are.
 std::vector<std::int64_t> whole_weights(const std::vector<double>& weights) {
   constexpr double kFineness = 1e6;
   for (const double weight : weights) {
     if (!std::isfinite(weight) || weight <= 0) fail(ErrorKind::kUsage, "a weight must be positive, not {}", weight);
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  const bool are_whole = std::all_of(weights.begin(), weights.end(), [](double w) { return w == std::floor(w); });
-  std::vector<std::int64_t> whole;
-  std::int64_t divisor = 0;
   for (const double weight : weights) {
-    const double scaled = are_whole && sum <= kFineness ? weight : weight / sum * kFineness;
-    whole.push_back(std::llround(scaled));
-    if (whole.back() == 0) fail(ErrorKind::kUsage, "a weight of {} in {} is less than a millionth", weight, sum);
-    divisor = std::gcd(divisor, whole.back());
+    if (weight / sum * kFineness >= 0.5) continue;
+    fail(ErrorKind::kUsage, "a weight of {} in {} is less than a millionth", weight, sum);
   }
-  for (std::int64_t& weight : whole) weight /= divisor;
+  std::vector<std::int64_t> whole = small_ratios(weights);
+  if (!whole.empty()) return whole;
+  for (const double weight : weights) whole.push_back(std::llround(weight / sum * kFineness));
   return whole;
 }
 
 std::string first_source_name(const Dataset& data) { return data.row(0).source->name(); }
+
+/// Views of images take the image of a sample, whatever it is called.
+bool has_images(const Dataset& data) {
+  const std::vector<std::string>& names = data.field_names();
+  return std::any_of(names.begin(), names.end(), is_image_field_name) || data.row(0).image_field();
+}
+
+/// A view takes its field from the samples of all parts.
+void require_common_field(const Dataset& a, const Dataset& b) {
+  const std::vector<std::string>&of_a = a.field_names(), &of_b = b.field_names();
+  const auto is_of_b = [&](const std::string& name) { return std::find(of_b.begin(), of_b.end(), name) != of_b.end(); };
+  if (std::any_of(of_a.begin(), of_a.end(), is_of_b) || (has_images(a) && has_images(b))) return;
+  fail(ErrorKind::kData,
+       "'{}' has samples of {}, and '{}' of {}, so that no view can take a field of both; write all parts of a mixture "
+       "with the same field",
+       first_source_name(a), fmt::join(of_a, ", "), first_source_name(b), fmt::join(of_b, ", "));
+}
 
 }  // namespace
 
@@ -324,8 +367,12 @@ std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Datas
   for (const auto& part : data) {
     if (part->size() == 0) fail(ErrorKind::kData, "a data set without samples cannot be mixed with others");
     if (!part->mixture().empty()) fail(ErrorKind::kUsage, "mix all data sets at once: a mixture cannot be mixed again");
+    if (part->streams() > 0) {
+      fail(ErrorKind::kUsage, "streams cannot be mixed, since each sample continues another; open the data without streams");
+    }
     require_same_classes(first_source_name(*data.front()), data.front()->classes(), first_source_name(*part),
                          part->classes());
+    require_common_field(*data.front(), *part);
   }
   return std::make_shared<Mixture>(data, whole_weights(weights));
 }

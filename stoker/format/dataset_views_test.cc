@@ -143,6 +143,10 @@ TEST_F(DatasetViews, MixtureKeepsRatiosOfWeights) {
   EXPECT_THAT(weights_of(*mix({data_, data_}, {0.1, 0.9})), ElementsAre(1, 9));
   EXPECT_THAT(weights_of(*mix({data_, data_}, {1, 999'999})), ElementsAre(1, 999'999));
   EXPECT_THAT(weights_of(*mix({data_, data_}, {1e12, 1e12})), ElementsAre(1, 1));
+  EXPECT_THAT(weights_of(*mix({data_, data_}, {1.0 / 3, 2.0 / 3})), ElementsAre(1, 2));
+  EXPECT_THAT(weights_of(*mix({data_, data_}, {12.5e9, 37.4e9})), ElementsAre(125, 374));
+  EXPECT_THAT(weights_of(*mix({data_, data_, data_}, {3, 1, 0.5})), ElementsAre(6, 2, 1));
+  EXPECT_THAT(weights_of(*mix({data_, data_}, {std::sqrt(0.5), 1 - std::sqrt(0.5)})), ElementsAre(707'107, 292'893));
 }
 
 TEST_F(DatasetViews, MixtureRefusesWhatCannotBeMixed) {
@@ -161,6 +165,17 @@ TEST_F(DatasetViews, MixtureRefusesWhatCannotBeMixed) {
   EXPECT_THAT(error_of([&] { subset(mixed, {0}); }).message(), HasSubstr("take subsets of its parts"));
   EXPECT_THAT(refusal({with_labels(data_, {0, 0, 0, 0, 0, 0}, {"cat"}), data_}, {1, 1}),
               AllOf(HasSubstr("1 class (cat)"), HasSubstr("no class names"), HasSubstr(first_)));
+}
+
+TEST_F(DatasetViews, PartsOfAMixtureShareAFieldOrHaveImages) {
+  const auto with = [&](const std::string& field) {
+    return open({folder_.write(field + ".tar", tar_member("k." + field, "1") + tar_end())});
+  };
+  EXPECT_EQ(mix({data_, with("png")}, {1, 1})->size(), 7);
+  EXPECT_EQ(mix({with("txt"), with("txt")}, {1, 1})->size(), 2);
+  EXPECT_THAT(error_of([&] { mix({with("t.u16"), with("t.i32")}, {1, 1}); }).message(),
+              AllOf(HasSubstr("t.u16.tar' has samples of t.u16, and '"), HasSubstr("t.i32.tar' of t.i32")));
+  EXPECT_EQ(error_of([&] { mix({data_, with("txt")}, {1, 1}); }).kind(), ErrorKind::kData);
 }
 
 TEST_F(DatasetViews, StopWhenAskedTo) {

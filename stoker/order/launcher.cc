@@ -14,8 +14,7 @@
 namespace stoker {
 namespace {
 
-/// What a launcher or the arguments say about this process. PMIx does not give the world's size; arguments may omit
-/// either.
+/// What a launcher or the arguments say about this process. PMIx does not give the world's size; either may be missing.
 struct Statement {
   std::string_view by;
   std::optional<int> rank, world;
@@ -51,11 +50,14 @@ std::optional<Statement> statement_of(const Launcher& launcher, const Environmen
   const Statement statement{launcher.name, number_in(environment, launcher.rank),
                             number_in(environment, launcher.world)};
   if (!statement.rank && !statement.world) return std::nullopt;
-  if (!statement.rank || (!statement.world && launcher.world)) {
-    fail(ErrorKind::kUsage, "only one of the environment variables {} and {}, which {} sets, is set", launcher.rank,
-         launcher.world, launcher.name);
-  }
   return statement;
+}
+
+/// Throws kUsage for one that lacks what its launcher sets.
+void check_complete(const Launcher& launcher, const Statement& statement) {
+  if (statement.rank && (statement.world || !launcher.world)) return;
+  fail(ErrorKind::kUsage, "only one of the environment variables {} and {}, which {} sets, is set; give rank and world",
+       launcher.rank, launcher.world, launcher.name);
 }
 
 /// Whether a launcher started one process on each node, each of which started several more, `world` in all.
@@ -79,8 +81,9 @@ std::vector<Statement> all_statements(const Statement& given, const Environment&
     if (launcher.name == kSlurm.name && !environment("SLURM_STEP_ID")) continue;
     const std::optional<Statement> statement = statement_of(launcher, environment);
     if (!statement) continue;
+    if (!given.rank || !given.world) check_complete(launcher, *statement);
     if (said_world && started_launchers(launcher, *statement, *said_world, environment)) {
-      of_launchers.push_back(*statement->rank);
+      if (statement->rank) of_launchers.push_back(*statement->rank);
       continue;
     }
     statements.push_back(*statement);

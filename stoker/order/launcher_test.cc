@@ -42,7 +42,7 @@ std::string refusal(const Variables& variables, std::optional<int> rank = {}, st
   return error.message();
 }
 
-TEST(FindRank, IsAloneWhereNobodySaysOtherwise) { EXPECT_EQ(found({}), (RankOfWorld{0, 1})); }
+TEST(FindRank, IsAloneWhereNothingSaysOtherwise) { EXPECT_EQ(found({}), (RankOfWorld{0, 1})); }
 
 TEST(FindRank, AsksEveryLauncher) {
   for (const Variables& variables : {kTorchrun, kOpenMpi, kPmi, kSlurmStep}) {
@@ -55,9 +55,11 @@ TEST(FindRank, TakesTheArguments) {
   EXPECT_EQ(found(kTorchrun, 3, 8), (RankOfWorld{3, 8}));
   EXPECT_EQ(found(kTorchrun, 3), (RankOfWorld{3, 8}));
   EXPECT_EQ(found(kTorchrun, {}, 8), (RankOfWorld{3, 8}));
+  EXPECT_EQ(found({{"WORLD_SIZE", "2"}}, 1, 2), (RankOfWorld{1, 2})) << "as a framework sets it that knows the rank";
+  EXPECT_THAT(refusal({{"WORLD_SIZE", "4"}}, 1, 2), AllOf(HasSubstr("one of 4"), HasSubstr("rank 1 of 2")));
 }
 
-TEST(FindRank, ShowsBothWhoDisagree) {
+TEST(FindRank, ShowsBothThatDisagree) {
   EXPECT_THAT(refusal(kTorchrun, 2, 8), AllOf(HasSubstr("by the arguments this process is rank 2 of 8"),
                                               HasSubstr("by torchrun it is rank 3 of 8")));
   EXPECT_THAT(refusal(kTorchrun, {}, 4), AllOf(HasSubstr("one of 4"), HasSubstr("rank 3 of 8")));

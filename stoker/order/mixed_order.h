@@ -1,6 +1,6 @@
-// The order of a mixture: an endless stream of draws in which each data set has exactly its share. It goes through each
-// data set in separate shuffled passes, independently of the others' sizes. Draws are dealt out in blocks, so the end
-// of one pass and the beginning of the next are mixed within a block.
+// The order of a mixture: an endless stream of draws in which each data set has its share at any time. It goes through
+// each data set in separate shuffled passes, independently of the others' sizes. Draws are dealt out in blocks, so the
+// end of one pass and the beginning of the next are mixed within a block.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,15 @@ class MixedOrder {
 
  private:
   struct Part {
-    std::int64_t first, samples;      // the place of its samples in the data set
-    std::int64_t block_begin, quota;  // its slots of a block, before they are shuffled
+    std::int64_t first, samples;  // the place of its samples in the data set
+    std::int64_t weight;
   };
 
+  std::vector<std::int64_t> dealt_to(std::int64_t draws) const;
+
   std::uint64_t seed_;
-  std::int64_t block_ = 0;  // the number of draws in which all shares are exact
+  std::int64_t weights_ = 0;  // of all parts
+  std::int64_t block_ = 0;    // draws
   std::vector<Part> parts_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -61,6 +62,35 @@ TEST(MixedOrder, GoesThroughEachPartInPasses) {
       const std::int64_t draws = block * (sample < 100 ? kOfFirst : kOfSecond), size = sample < 100 ? 100 : 33;
       ASSERT_GE(counts[sample], draws / size) << sample;
       ASSERT_LE(counts[sample], (draws + size - 1) / size) << sample;
+    }
+  }
+}
+
+// Of which no block has exact shares.
+TEST(MixedOrder, DealsPassesAndSharesOfAnyWeights) {
+  std::vector<OrderPart> many;
+  for (int i = 0; i < 40; ++i) many.push_back({.samples = 5 + i, .weight = 1 + i * i * 7});
+  for (const std::vector<OrderPart>& parts :
+       {std::vector<OrderPart>{{200, 333'333}, {200, 666'667}}, {{200, 500}, {150, 7}, {3, 1}}, {{10, 1}, {10, 999'999}},
+        {{200, 1'250'000'007}, {200, 3'740'000'001}, {100, 12}}, many}) {
+    const OrderOptions options = mixture(parts);
+    const MixedOrder order(options);
+    double weights = 0;
+    for (const OrderPart& part : parts) weights += static_cast<double>(part.weight);
+    std::vector<std::int64_t> times(static_cast<std::size_t>(options.samples));
+    for (std::int64_t draw = 0; draw < 40 * 256; ++draw) {
+      ++times.at(static_cast<std::size_t>(order.sample_at(draw)));
+      if ((draw + 1) % 256 != 0) continue;
+      auto own = times.begin();
+      for (const OrderPart& part : parts) {
+        const auto end = own + part.samples;
+        const auto [least, most] = std::minmax_element(own, end);
+        ASSERT_LE(*most - *least, 1) << "a pass has each sample once";
+        const auto draws = static_cast<double>(std::accumulate(own, end, std::int64_t{0}));
+        const double share = static_cast<double>((draw + 1) * part.weight) / weights;
+        ASSERT_NEAR(draws, share, static_cast<double>(parts.size()) / 2);
+        own = end;
+      }
     }
   }
 }

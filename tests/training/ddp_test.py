@@ -1,7 +1,9 @@
 """The worked example of examples/ddp: what its processes see together is the epoch, however often it is killed and with
 how many processes it goes on. The quick suite starts them with the variables that torchrun sets."""
 
+import os
 import random
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -91,3 +93,36 @@ def test_another_number_of_processes_goes_on_where_killed_ones_were(train, expec
             for epoch, position, key in now:
                 assert seen.setdefault((epoch, position), key) == key
         assert [(*place, key) for place, key in sorted(seen.items())] == expected
+
+
+# As in PyTorch's own tutorial: nothing but the process group knows the ranks.
+SPAWNED = """
+import sys, torch, stoker, stoker.torch
+
+def train(rank, data, folder, is_early):
+    recipe = stoker.recipe().decode().resize((8, 8))
+    make = lambda: stoker.torch.Loader(data, recipe, global_batch=8, threads=1)
+    early = make()
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/group", rank=rank, world_size=2)
+    try:
+        keys = [key for batch in (early if is_early else make()) for key in batch.key]
+    except stoker.Error as error:
+        keys = [str(error)]
+    open(f"{folder}/{rank}", "w").write("\\n".join(keys))
+
+if __name__ == "__main__":
+    torch.multiprocessing.start_processes(train, (sys.argv[1], sys.argv[2], sys.argv[3] == "early"), nprocs=2, start_method="fork")
+"""
+
+
+@pytest.mark.parametrize("made", ["early", "late"])
+def test_spawned_processes_have_their_places_in_the_process_group(tiny, tmp_path, made):
+    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    subprocess.run([sys.executable, "-c", SPAWNED, str(tiny), str(tmp_path), made], check=True, timeout=HANG_S, env=environment)
+    seen = [(tmp_path / str(rank)).read_text().splitlines() for rank in range(2)]
+    if made == "late":
+        assert len(seen[0]) == len(seen[1]) > 0 and not set(seen[0]) & set(seen[1])
+        assert len(set(seen[0] + seen[1])) == SAMPLES // 8 * 8
+    else:
+        for rank, said in enumerate(seen):
+            assert f"rank {rank} of 2" in said[0] and "rank 0 of 1" in said[0] and "after init_process_group()" in said[0]

@@ -146,6 +146,10 @@ Verdict verdict_on_failure(int code, std::string_view message) {
           fmt::format("the server's certificate is not trusted: {}; the first of CURL_CA_BUNDLE, AWS_CA_BUNDLE and "
                       "SSL_CERT_FILE that is set names the file of the authorities to trust",
                       said));
+    case CURLE_SSL_CONNECT_ERROR:
+      if (said.find("wrong version number") == std::string::npos) return Verdict::again(said);
+      return Verdict::refusal("the server does not answer with TLS, so that its URL may begin with http:// instead",
+                              ErrorKind::kUsage);
     case CURLE_SSL_CACERT_BADFILE:
       return Verdict::refusal(fmt::format("the file of trusted certificates cannot be read: {}", said));
     case CURLE_COULDNT_RESOLVE_HOST:
