@@ -74,7 +74,8 @@ def main(words=None) -> list[tuple[int, int]]:
     train = as_arrays(options.data, [f"data_batch_{number}" for number in range(1, 6)], options.data / "train.npz")
     test = as_arrays(options.data, ["test_batch"], options.data / "test.npz")
     loader = stoker.torch.Loader(train, "cifar-train", batch=options.batch, seed=1)
-    held_out = stoker.torch.Loader(test, stoker.recipe().decode().center_crop(32).normalize("cifar10").set_tail("pad"), batch=500, order="none")
+    held_out = stoker.torch.Loader(test, stoker.recipe().decode().center_crop(32).normalize("cifar10").set_tail("pad"), batch=500, order="none",
+                                   bad_sample="skip")
 
     torch.manual_seed(0)
     model = resnet(options.width, options.depth).to(device)

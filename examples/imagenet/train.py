@@ -77,7 +77,7 @@ class Training:
         train = stoker.open(options.data / "train")
         # Where Stoker was built with CUDA, device=f"cuda:{gpu}" leaves a part of the work to the GPU.
         self.train = stoker.torch.Loader(train, options.recipe, seed=options.seed, **common)
-        self.val = stoker.torch.Loader(stoker.open(options.data / "val"), "imagenet-val", order="none", **common)
+        self.val = stoker.torch.Loader(stoker.open(options.data / "val"), "imagenet-val", order="none", bad_sample="skip", **common)
 
         self.module = network(options.model, len(train.classes)).to(self.device, memory_format=torch.channels_last)
         self.model = DistributedDataParallel(self.module, device_ids=None if gpu is None else [gpu])

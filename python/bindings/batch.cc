@@ -110,7 +110,7 @@ nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool
 
 std::string repr_tensor(const PyTensor& tensor) {
   return fmt::format("Tensor(shape={}, dtype='{}')", nb::cast<std::string>(nb::str(nb::handle(shape_of(tensor)))),
-                     to_string(tensor.view.dtype));
+                     numpy_name(tensor.view.dtype));
 }
 
 // An output whose samples have different numbers of rows: the values of all of them, and where those of each begin.
@@ -147,7 +147,7 @@ template <typename Make>
 nb::list bytes_by_sample(const PyRagged& self, const Make& make) {
   if (self.values.view.dtype != DType::kU8 || self.values.view.shape.rank() != 1) {
     fail(ErrorKind::kUsage, "its rows are not bytes, but of dtype '{}': as_list() gives them as arrays",
-         to_string(self.values.view.dtype));
+         numpy_name(self.values.view.dtype));
   }
   nb::list all;
   for (const nb::handle row : rows_by_sample(self)) all.append(make(nb::bytes(nb::object(row.attr("tobytes")()))));
@@ -261,8 +261,8 @@ void bind_tensor(nb::module_& module) {
                        "(8, 3, 224, 224)")
       .def_prop_ro("shape", &shape_of, "The extents, beginning with the batch's.")
       .def_prop_ro(
-          "dtype", [](const PyTensor& self) { return std::string(to_string(self.view.dtype)); },
-          "Such as 'u8', 'i64', 'f16', 'bf16' and 'f32'.")
+          "dtype", [](const PyTensor& self) { return std::string(numpy_name(self.view.dtype)); },
+          "As numpy and others name it: 'uint8', 'int64', 'float16', 'bfloat16', 'float32'.")
       .def_prop_ro(
           "layout",
           [](const PyTensor& self) -> nb::object {
@@ -311,7 +311,7 @@ void bind_padded(nb::module_& module) {
                        "\n\n>>> recipe = stoker.recipe().view(\"head\", field=\"image\").decode_bytes(most=16, "
                        "longer=\"cut\").pad_to(16)\n"
                        ">>> next(iter(stoker.Loader(\"photos\", recipe, batch=8))).head.values\n"
-                       "Tensor(shape=(8, 16), dtype='u8')")
+                       "Tensor(shape=(8, 16), dtype='uint8')")
       .def_prop_ro(
           "values", [](const PyPadded& self) { return self.values; }, "For each sample, as many rows.")
       .def_prop_ro(

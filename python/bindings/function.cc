@@ -77,17 +77,11 @@ std::vector<TakenValue> taken_argument(nb::handle takes) {
 
 // By our name, or by any that numpy knows.
 DType dtype_argument(nb::handle dtype) {
-  static constexpr std::pair<std::string_view, DType> kNumpyNames[] = {
-      {"uint8", DType::kU8},      {"int64", DType::kI64},   {"float16", DType::kF16}, {"float32", DType::kF32},
-      {"bfloat16", DType::kBF16}, {"float64", DType::kF64}, {"int8", DType::kI8},     {"int16", DType::kI16},
-      {"int32", DType::kI32},     {"uint16", DType::kU16},  {"uint32", DType::kU32},  {"uint64", DType::kU64}};
   std::string name = nb::isinstance<nb::str>(dtype) ? nb::cast<std::string>(dtype) : as_usage([&] {
     return nb::cast<std::string>(nb::str(nb::module_::import_("numpy").attr("dtype")(dtype)));
   });
-  for (const auto& [numpys, type] : kNumpyNames) {
-    if (name == numpys) return type;
-  }
-  return parse_dtype(name);
+  const std::optional<DType> known = dtype_of_numpy_name(name);
+  return known ? *known : parse_dtype(name);
 }
 
 GivenValue given_argument(nb::handle name, nb::handle value) {

@@ -2,12 +2,37 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "python/bindings/dlpack.h"
 #include "stoker/base/error.h"
 
 namespace nb = nanobind;
 
 namespace stoker::python {
+namespace {
+
+constexpr std::pair<std::string_view, DType> kNumpyNames[] = {
+    {"uint8", DType::kU8},      {"int64", DType::kI64},   {"float16", DType::kF16}, {"float32", DType::kF32},
+    {"bfloat16", DType::kBF16}, {"float64", DType::kF64}, {"int8", DType::kI8},     {"int16", DType::kI16},
+    {"int32", DType::kI32},     {"uint16", DType::kU16},  {"uint32", DType::kU32},  {"uint64", DType::kU64},
+    {"bool", DType::kBool}};
+
+}  // namespace
+
+std::string_view numpy_name(DType dtype) {
+  return std::find_if(std::begin(kNumpyNames), std::end(kNumpyNames), [&](const auto& one) { return one.second == dtype; })
+      ->first;
+}
+
+std::optional<DType> dtype_of_numpy_name(std::string_view name) {
+  for (const auto& [known, dtype] : kNumpyNames) {
+    if (known == name) return dtype;
+  }
+  return std::nullopt;
+}
 
 nb::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner, bool read_only) {
   if (view.dtype == DType::kBF16) {

@@ -156,7 +156,7 @@ void bind_preprocessor(nb::module_& module) {
       "\n\n>>> import glob\n"
       ">>> ready = stoker.Preprocessor(\"imagenet-val\")\n"
       ">>> ready(glob.glob(\"photos/*/*.jpg\")[:4]).image\n"
-      "Tensor(shape=(4, 3, 224, 224), dtype='f32')")
+      "Tensor(shape=(4, 3, 224, 224), dtype='float32')")
       .def("__init__", &construct_preprocessor, nb::sig(kInit))
       .def("__call__", &answer, nb::sig(kCall),
            "A batch with a slot for each item, in their order. Its memory is used again when no reference to it is "

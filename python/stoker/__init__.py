@@ -18,8 +18,11 @@ from stoker._stoker import __version__ as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from stoker import tokens as tokens
     from stoker import torch as torch
 del TYPE_CHECKING
+
+_MODULES = ("tokens", "torch")
 
 __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "OperatorCall", "Padded", "Preprocessor", "Ragged", "Recipe", "Report",
            "SampleFacts", "Tensor", "include_folder", "mix", "op", "open", "recipe"]
@@ -43,18 +46,18 @@ def include_folder():
 
 
 def __getattr__(name):
-    """Imports stoker.torch when it is first used: importing PyTorch takes seconds, and it may not be installed."""
-    if name == "torch":
-        import importlib
+    """Imports a module of Stoker's when it is first used: what it needs takes time to import, and may not be installed."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'stoker' has no attribute '{name}'")
+    import importlib
 
-        try:
-            return importlib.import_module("stoker.torch")
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise AttributeError("stoker.torch needs PyTorch, which is not installed (pip install torch)") from error
-    raise AttributeError(f"module 'stoker' has no attribute '{name}'")
+    try:
+        return importlib.import_module(f"stoker.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise AttributeError("stoker.torch needs PyTorch, which is not installed (pip install torch)") from error
 
 
 def __dir__():
-    return [*globals(), "torch"]
+    return [*globals(), *_MODULES]

@@ -22,11 +22,12 @@ def one_batch(loader):
 def test_outputs_are_attributes_and_items(loader):
     batch = one_batch(loader)
     assert batch.outputs == ("image", "label")
-    assert batch.image.shape == (4, 3, 32, 32) and batch.image.dtype == "f32"
-    assert batch.label.shape == (4,) and batch["label"].dtype == "i64"
+    assert batch.image.shape == (4, 3, 32, 32) and batch.image.dtype == "float32"
+    assert batch.label.shape == (4,) and batch["label"].dtype == "int64"
+    assert [np.dtype(tensor.dtype) for tensor in (batch.image, batch.label)] == [np.float32, np.int64]
     assert len(batch) == len(batch.image) == 4
     assert {"image", "label", "valid", "key"} <= set(dir(batch))
-    assert "image=Tensor(shape=(4, 3, 32, 32), dtype='f32')" in repr(batch)
+    assert "image=Tensor(shape=(4, 3, 32, 32), dtype='float32')" in repr(batch)
     with pytest.raises(AttributeError, match="mask"):
         batch.mask
     with pytest.raises(stoker.Error, match="mask") as caught:

@@ -6,12 +6,14 @@ import logging
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import tarfile
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,6 +159,38 @@ def test_harm_is_done_to_single_samples(tmp_path, function):
     assert caught.value.kind == "bad_sample"
 
 
+def is_running(process):
+    return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_a_process_that_is_killed_between_calls_costs_no_sample(folder, caplog):
+    recipe = pictures().map(functions.process_id, "image", {"process": ("i64", ())})
+    loader = stoker.Loader(folder, recipe, batch=5, threads=1, tune="off")
+    processes = []
+    with caplog.at_level(logging.WARNING):
+        for number in range(3):
+            loader.request(0, number)
+            batch = loader.take()
+            processes += set(np.from_dlpack(batch.process).tolist())
+            os.kill(processes[-1], signal.SIGKILL)
+            while is_running(processes[-1]):
+                pass
+    assert len(set(processes)) == len(processes) == 3 and loader.quarantine == []
+    assert caplog.text.count("between two calls, the process of function 'process_id' was ended by signal 9 (Killed)") == 2
+
+
+def test_a_function_that_cannot_be_loaded_is_tried_once_by_a_thread(folder, tmp_path, monkeypatch):
+    tries = tmp_path / "tries"
+    (tmp_path / "counts_tries.py").write_text(f"with open({str(tries)!r}, 'a') as file: file.write('x')\nraise RuntimeError('no licence')")
+    monkeypatch.syspath_prepend(tmp_path)
+    text = pictures().map(functions.same, "image", IMAGE).to_toml().replace("functions:same", "counts_tries:same")
+    loader = stoker.Loader(folder, stoker.Recipe.from_toml(text), batch=25, threads=2, tune="off")
+    for _ in range(2):
+        with pytest.raises(stoker.Error, match="function 'same' cannot be loaded: .*RuntimeError: no licence"):
+            list(loader)
+    assert 1 <= len(tries.read_text()) <= 2
+
+
 def test_a_process_that_grows_is_started_anew(folder, caplog):
     recipe = pictures().map(functions.leaks, "image", IMAGE, memory="128MiB")
     with caplog.at_level(logging.WARNING):
@@ -221,6 +255,7 @@ def test_a_state_names_what_nothing_can_repeat_and_knows_versions(folder):
     loader.load_state_dict(state(version="2"))
     with pytest.raises(stoker.Error, match="the recipe's hash"):
         loader.load_state_dict(state(version="1"))
+    loader.load_state_dict(state(version="2", timeout=300, memory="8GiB"))  # which change no sample
 
 
 def test_a_recipe_with_a_function_is_text_and_can_be_pickled(coded):

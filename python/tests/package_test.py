@@ -27,6 +27,11 @@ def test_stoker_torch_is_there_without_being_imported():
                   "print(stoker.torch.Loader.__module__, 'torch' in sys.modules)") == ["False", "True", "stoker.torch", "True"]
 
 
+def test_stoker_tokens_is_there_without_being_imported():
+    assert output("import stoker, sys", "print('numpy' in sys.modules, 'tokens' in dir(stoker))", "print(stoker.tokens.write.__name__)"
+                  ) == ["False", "True", "write"]
+
+
 def test_without_pytorch_everything_else_is_there_and_stoker_torch_says_what_is_missing():
     assert output("import sys", "sys.modules['torch'] = None  # as if it were not installed", "import stoker",
                   "print(stoker.Loader.__name__, hasattr(stoker, 'torch'))",

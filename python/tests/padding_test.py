@@ -68,7 +68,7 @@ def test_values_are_filled_or_cut_and_counts_tell(shard, index, threads):
     seen = 0
     with stoker.Loader(shard, ragged(), **options) as loose, stoker.Loader(shard, padded(), **options) as fixed:
         for before, after in zip(loose, fixed):
-            assert before.key == after.key and "boxes=Padded(values=Tensor(shape=(6, 4, 4), dtype='f32')" in repr(after)
+            assert before.key == after.key and "boxes=Padded(values=Tensor(shape=(6, 4, 4), dtype='float32')" in repr(after)
             for name, fill in FILLS.items():
                 values, counts = np.asarray(after[name].values), np.asarray(after[name].counts)
                 assert counts.dtype == np.int64 and len(after[name]) == len(counts) == 6

@@ -82,7 +82,7 @@ def test_batches_hold_the_texts_of_their_samples(shard, index):
     with stoker.Loader(stoker.open(shard), with_text(), batch=6, tune="off", bad_sample="skip", **options) as loader:
         found = {}
         for batch in loader:
-            assert batch.caption.values.dtype == "u8" and len(batch.caption) == 6
+            assert batch.caption.values.dtype == "uint8" and len(batch.caption) == 6
             texts = batch.caption.as_texts()
             assert [text.encode() for text in texts] == batch.caption.as_bytes()
             assert [bytes(row) for row in batch.caption.as_list()] == batch.caption.as_bytes()
@@ -130,7 +130,7 @@ def test_rows_that_are_not_bytes_are_no_texts(shard):
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     with stoker.Loader(stoker.open(at), recipe, batch=1) as loader:
-        with pytest.raises(stoker.Error, match="its rows are not bytes, but of dtype 'f32'"):
+        with pytest.raises(stoker.Error, match="its rows are not bytes, but of dtype 'float32'"):
             next(iter(loader)).boxes.as_texts()
 
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cassert>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -87,6 +86,13 @@ int attempt(const Work& work) noexcept {
   return kStokerInternal;
 }
 
+/// What the caller must give.
+template <typename Type>
+Type* given(Type* argument, std::string_view name) {
+  if (!argument) fail(ErrorKind::kUsage, "the argument '{}' is NULL", name);
+  return argument;
+}
+
 template <typename Options>
 Options options_of(const char* const* texts) {
   Options options;
@@ -120,9 +126,8 @@ StokerTensor c_tensor(const TensorView& view, int gpu) {
   return tensor;
 }
 
-std::size_t slot_of([[maybe_unused]] const StokerBatch* batch, std::int32_t slot) {
-  assert(slot >= 0 && slot < batch->batch->size());
-  return static_cast<std::size_t>(slot);
+std::int64_t of_slot(const std::vector<std::int64_t>& numbers, std::int32_t slot) {
+  return slot >= 0 && static_cast<std::size_t>(slot) < numbers.size() ? numbers[static_cast<std::size_t>(slot)] : -1;
 }
 
 }  // namespace
@@ -135,8 +140,10 @@ const char* stoker_error(void) { return stoker::last_error.c_str(); }
 
 int stoker_open(const char* const* paths, const char* const* options, StokerDataset** dataset) {
   return attempt([&] {
+    stoker::given(dataset, "dataset");
     std::vector<std::string> all;
-    for (; *paths; ++paths) all.emplace_back(*paths);
+    for (const char* const* path = stoker::given(paths, "paths"); *path; ++path) all.emplace_back(*path);
+    if (all.empty()) stoker::fail(stoker::ErrorKind::kUsage, "no path is given");
     *dataset = new StokerDataset{stoker::open(all, {}, stoker::options_of<stoker::OpenOptions>(options))};
     return kStokerOk;
   });
@@ -154,14 +161,16 @@ void stoker_dataset_release(StokerDataset* dataset) { delete dataset; }
 
 int stoker_recipe_load(const char* name_or_path, StokerRecipe** recipe) {
   return attempt([&] {
-    *recipe = new StokerRecipe{stoker::Recipe::load(name_or_path)};
+    stoker::given(recipe, "recipe");
+    *recipe = new StokerRecipe{stoker::Recipe::load(stoker::given(name_or_path, "name_or_path"))};
     return kStokerOk;
   });
 }
 
 int stoker_recipe_parse(const char* toml, StokerRecipe** recipe) {
   return attempt([&] {
-    *recipe = new StokerRecipe{stoker::Recipe::from_toml(toml)};
+    stoker::given(recipe, "recipe");
+    *recipe = new StokerRecipe{stoker::Recipe::from_toml(stoker::given(toml, "toml"))};
     return kStokerOk;
   });
 }
@@ -172,7 +181,8 @@ int stoker_loader_create(const StokerDataset* dataset, const StokerRecipe* recip
                          StokerLoader** loader) {
   return attempt([&] {
     const auto asked = stoker::options_of<stoker::LoaderOptions>(options);
-    *loader = new StokerLoader{{dataset->dataset, recipe->recipe, asked}};
+    *stoker::given(loader, "loader") = new StokerLoader{
+        {stoker::given(dataset, "dataset")->dataset, stoker::given(recipe, "recipe")->recipe, asked}};
     return kStokerOk;
   });
 }
@@ -181,25 +191,31 @@ int64_t stoker_loader_batches_per_epoch(const StokerLoader* loader) { return loa
 
 int stoker_loader_start_epoch(StokerLoader* loader, int64_t epoch) {
   return attempt([&] {
-    loader->loader.start_epoch(epoch);
+    stoker::given(loader, "loader")->loader.start_epoch(epoch);
     return kStokerOk;
   });
 }
 
 int stoker_loader_next(StokerLoader* loader, StokerBatch** batch) {
-  return attempt([&] { return stoker::give(loader->loader.next(), batch); });
+  return attempt([&] {
+    stoker::given(batch, "batch");
+    return stoker::give(stoker::given(loader, "loader")->loader.next(), batch);
+  });
 }
 
 int stoker_loader_next_within(StokerLoader* loader, int64_t milliseconds, StokerBatch** batch) {
   return attempt([&]() -> int {
-    std::optional<stoker::BatchPtr> next = loader->loader.next_within(std::chrono::milliseconds(milliseconds));
+    stoker::given(batch, "batch");
+    std::optional<stoker::BatchPtr> next =
+        stoker::given(loader, "loader")->loader.next_within(std::chrono::milliseconds(milliseconds));
     return next ? stoker::give(std::move(*next), batch) : kStokerLater;
   });
 }
 
 int stoker_loader_state(StokerLoader* loader, const char** json) {
   return attempt([&] {
-    loader->state = loader->loader.state();
+    stoker::given(json, "json");
+    loader->state = stoker::given(loader, "loader")->loader.state();
     *json = loader->state.c_str();
     return kStokerOk;
   });
@@ -207,14 +223,15 @@ int stoker_loader_state(StokerLoader* loader, const char** json) {
 
 int stoker_loader_load_state(StokerLoader* loader, const char* json) {
   return attempt([&] {
-    loader->loader.load_state(json);
+    stoker::given(loader, "loader")->loader.load_state(stoker::given(json, "json"));
     return kStokerOk;
   });
 }
 
 int stoker_loader_report(StokerLoader* loader, const char** json) {
   return attempt([&] {
-    loader->report = loader->loader.report().json().dump();
+    stoker::given(json, "json");
+    loader->report = stoker::given(loader, "loader")->loader.report().json().dump();
     *json = loader->report.c_str();
     return kStokerOk;
   });
@@ -236,8 +253,10 @@ const char* stoker_batch_output(const StokerBatch* batch, int32_t number) {
 int stoker_batch_tensors(const StokerBatch* batch, const char* output, StokerTensor* tensors, int32_t room,
                          int32_t* count) {
   return attempt([&] {
-    const stoker::Batch& held = *batch->batch;
-    const std::vector<stoker::TensorView> views = held.tensors(stoker::number_of(held, output));
+    const stoker::Batch& held = *stoker::given(batch, "batch")->batch;
+    const std::vector<stoker::TensorView> views =
+        held.tensors(stoker::number_of(held, stoker::given(output, "output")));
+    if (room > 0) stoker::given(tensors, "tensors");
     for (std::size_t i = 0; i < views.size() && static_cast<std::int64_t>(i) < room; ++i) {
       tensors[i] = stoker::c_tensor(views[i], held.gpu());
     }
@@ -247,25 +266,25 @@ int stoker_batch_tensors(const StokerBatch* batch, const char* output, StokerTen
 }
 
 int stoker_batch_valid(const StokerBatch* batch, int32_t slot) {
-  stoker::slot_of(batch, slot);
-  return batch->batch->valid(slot) ? 1 : 0;
+  return slot >= 0 && slot < batch->batch->size() && batch->batch->valid(slot) ? 1 : 0;
 }
 
 int64_t stoker_batch_sample(const StokerBatch* batch, int32_t slot) {
-  return batch->batch->sample[stoker::slot_of(batch, slot)];
+  return stoker::of_slot(batch->batch->sample, slot);
 }
 
 int64_t stoker_batch_position(const StokerBatch* batch, int32_t slot) {
-  return batch->batch->position[stoker::slot_of(batch, slot)];
+  return stoker::of_slot(batch->batch->position, slot);
 }
 
 const char* stoker_batch_key(const StokerBatch* batch, int32_t slot) {
-  return batch->batch->key[stoker::slot_of(batch, slot)].c_str();
+  const bool is_one = slot >= 0 && slot < batch->batch->size();
+  return is_one ? batch->batch->key[static_cast<std::size_t>(slot)].c_str() : nullptr;
 }
 
 int stoker_batch_wait(const StokerBatch* batch) {
   return attempt([&] {
-    batch->batch->wait();
+    stoker::given(batch, "batch")->batch->wait();
     return kStokerOk;
   });
 }
@@ -274,7 +293,7 @@ int stoker_batch_wait_on(const StokerBatch* batch, void* stream) {
   return attempt([&] {
     // CUDA's null stream has a number of its own here.
     const auto handle = stream ? reinterpret_cast<stoker::DeviceStream>(stream) : stoker::kDefaultStream;
-    batch->batch->wait_on(handle);
+    stoker::given(batch, "batch")->batch->wait_on(handle);
     batch->batch->record_stream(handle);
     return kStokerOk;
   });

@@ -146,6 +146,12 @@ TEST_F(CInterface, NamesWhatABatchHas) {
   EXPECT_EQ(stoker_batch_wait(batch), kStokerOk);
   EXPECT_EQ(stoker_batch_index(batch), 0);
   EXPECT_EQ(stoker_batch_valid(batch, 3), 1);
+  for (const std::int32_t slot : {-1, 10, INT32_MAX}) {
+    EXPECT_EQ(stoker_batch_valid(batch, slot), 0);
+    EXPECT_EQ(stoker_batch_sample(batch, slot), -1);
+    EXPECT_EQ(stoker_batch_position(batch, slot), -1);
+    EXPECT_EQ(stoker_batch_key(batch, slot), nullptr);
+  }
 
   StokerTensor tensors[2];
   std::int32_t count = 0;
@@ -228,6 +234,32 @@ TEST_F(CInterface, SaysWhatIsWrong) {
   StokerRecipe* recipe = nullptr;
   EXPECT_EQ(stoker_recipe_load("imagenet-trian", &recipe), kStokerUsage);
   EXPECT_THAT(stoker_error(), HasSubstr("imagenet-train"));
+}
+
+TEST_F(CInterface, NamesTheArgumentThatIsMissing) {
+  const auto refusal = [](int status) {
+    EXPECT_EQ(status, kStokerUsage);
+    return std::string(stoker_error());
+  };
+  const char* const none[] = {nullptr};
+  StokerDataset* dataset = nullptr;
+  EXPECT_EQ(refusal(stoker_open(nullptr, nullptr, &dataset)), "the argument 'paths' is NULL");
+  EXPECT_EQ(refusal(stoker_open(none, nullptr, &dataset)), "no path is given");
+  EXPECT_EQ(refusal(stoker_open(none, nullptr, nullptr)), "the argument 'dataset' is NULL");
+  StokerRecipe* recipe = nullptr;
+  EXPECT_EQ(refusal(stoker_recipe_load(nullptr, &recipe)), "the argument 'name_or_path' is NULL");
+  EXPECT_EQ(refusal(stoker_recipe_parse(nullptr, &recipe)), "the argument 'toml' is NULL");
+  StokerLoader* loader = nullptr;
+  EXPECT_EQ(refusal(stoker_loader_create(nullptr, nullptr, nullptr, &loader)), "the argument 'dataset' is NULL");
+  StokerBatch* batch = nullptr;
+  EXPECT_EQ(refusal(stoker_loader_next(nullptr, &batch)), "the argument 'loader' is NULL");
+  EXPECT_EQ(refusal(stoker_loader_next_within(nullptr, 0, nullptr)), "the argument 'batch' is NULL");
+  EXPECT_EQ(refusal(stoker_batch_tensors(nullptr, "image", nullptr, 0, nullptr)), "the argument 'batch' is NULL");
+  EXPECT_EQ(dataset, nullptr);
+  stoker_dataset_release(dataset);
+  stoker_recipe_release(recipe);
+  stoker_loader_destroy(loader);
+  stoker_batch_release(batch);
 }
 
 TEST_F(CInterface, OpensAsItIsTold) {

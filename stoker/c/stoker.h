@@ -22,6 +22,9 @@
 // loader needs neither the data set nor the recipe that it was made of. Texts that a function returns belong to what it
 // was called with, and last until the same function is called again with that, or until that is released.
 //
+// Functions that return a status refuse NULL (kStokerUsage) where nothing says that it may be given, and functions that
+// release take it. No other function may get it.
+//
 // Threads: a loader has one consumer; functions that other threads may call say so. Different loaders, and different
 // batches, do not know of each other. What data sets, recipes and loaders do is described in the documentation.
 #pragma once
@@ -123,12 +126,12 @@ const char* stoker_batch_output(const StokerBatch* batch, int32_t number);
 // GPU they may still be written to: stoker_batch_wait(), or stoker_batch_wait_on().
 int stoker_batch_tensors(const StokerBatch* batch, const char* output, StokerTensor* tensors, int32_t room,
                          int32_t* count);
-// Whether a sample stands in the slot: not if it is padding, or was bad and skipped.
+// Whether a sample stands in the slot: not if it is padding, was bad and skipped, or if there is no such slot.
 int stoker_batch_valid(const StokerBatch* batch, int32_t slot);
-// Its number in the data set; its position in the epoch's order.
+// Its number in the data set; its position in the epoch's order. -1 past the last slot.
 int64_t stoker_batch_sample(const StokerBatch* batch, int32_t slot);
 int64_t stoker_batch_position(const StokerBatch* batch, int32_t slot);
-// Empty for padding.
+// Empty for padding, NULL past the last slot.
 const char* stoker_batch_key(const StokerBatch* batch, int32_t slot);
 // Waits until the tensors are written. In the host's memory they are.
 int stoker_batch_wait(const StokerBatch* batch);

@@ -47,6 +47,9 @@ class Recipe {
   static Recipe load(const std::string& name_or_path);
 
   std::string to_toml() const;
+  /// Of what samples become: equal for recipes that differ only in where functions are called, and in what time and
+  /// memory they may take.
+  std::uint64_t hash() const;
 
   const std::vector<View>& views() const { return views_; }
   /// What is done across the samples of a batch, in order.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/plan/output_names.h"
 #include "stoker/plan/recipe.h"
 
@@ -50,6 +51,17 @@ Recipe& Recipe::set_function_payloads(std::vector<std::string> payloads) {
   assert(payloads.size() == functions_.size());
   for (std::size_t i = 0; i < functions_.size(); ++i) functions_[i].payload = std::move(payloads[i]);
   return *this;
+}
+
+std::uint64_t Recipe::hash() const {
+  const FunctionSpec usual;
+  Recipe same = *this;
+  for (FunctionSpec& function : same.functions_) {
+    function.timeout_s = usual.timeout_s;
+    function.memory_max = usual.memory_max;
+    function.is_isolated = usual.is_isolated;
+  }
+  return hash64(same.to_toml());
 }
 
 Recipe& Recipe::set_function_home(FunctionHome home) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stoker/base/clock.h"
+#include "stoker/base/error.h"
 #include "stoker/base/home_process.h"
 #include "stoker/runtime/engine/engine.h"
 #include "stoker/runtime/engine/replay.h"
@@ -88,11 +89,13 @@ int Loader::batch_size() const { return running_->batch_size(); }
 const RankSlice& Loader::slice() const { return running_->engine().consumer().slice(); }
 
 void Loader::start_epoch(std::int64_t epoch) {
+  ++turn_;
   running_->engine().consumer().start_epoch(epoch);
   running_->replay().stop();
 }
 
 void Loader::start_requests() {
+  ++turn_;
   running_->engine().consumer().start_requests();
   running_->replay().stop();
 }
@@ -105,6 +108,7 @@ LoaderPosition Loader::position() const { return running_->engine().consumer().p
 std::string Loader::state() const { return running_->engine().consumer().state(); }
 LoaderPosition Loader::load_state(std::string_view json) {
   running_->engine().check_open();
+  ++turn_;
   const LoaderPosition position = running_->engine().consumer().load_state(json);
   running_->replay().stop();
   return position;
@@ -120,7 +124,13 @@ std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) 
 
 Loader::Epoch Loader::epoch(std::int64_t epoch) {
   start_epoch(epoch);
-  return Epoch(this);
+  return {this, turn_};
+}
+
+BatchPtr Loader::next_of(std::int64_t turn) {
+  if (turn == turn_) return next();
+  fail(ErrorKind::kUsage,
+       "this iterator's epoch ended when another one was started; a loader runs one epoch at a time");
 }
 
 void Loader::set(const Knobs& knobs) { running_->set(knobs); }

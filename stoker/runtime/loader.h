@@ -97,7 +97,8 @@ class Loader {
   /// The bad samples found so far, in the order of the data set, with any policy. The consumer's thread only.
   std::vector<BadSample> bad_samples() const;
 
-  /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)).
+  /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)). Its iterators throw kUsage once another one
+  /// was started.
   class Epoch;
   Epoch epoch(std::int64_t epoch);
 
@@ -136,7 +137,10 @@ class Loader {
 
  private:
   class Running;
+  BatchPtr next_of(std::int64_t turn);
+
   std::shared_ptr<Running> running_;
+  std::int64_t turn_ = 0;  // one for each time that the consumer moved elsewhere
 };
 
 class Loader::Epoch {
@@ -149,27 +153,30 @@ class Loader::Epoch {
     const BatchPtr& operator*() const { return batch_; }
     Iterator& operator++() {
       batch_.reset();  // its memory may be what the next batch waits for
-      batch_ = loader_->next();
+      batch_ = loader_->next_of(turn_);
       return *this;
     }
     friend bool operator==(const Iterator& a, const Iterator& b) { return a.batch_ == b.batch_; }
 
    private:
     friend class Epoch;
-    Iterator(Loader* loader, BatchPtr batch) : loader_(loader), batch_(std::move(batch)) {}
+    Iterator(Loader* loader, std::int64_t turn, BatchPtr batch)
+        : loader_(loader), turn_(turn), batch_(std::move(batch)) {}
 
     Loader* loader_;
+    std::int64_t turn_;
     BatchPtr batch_;
   };
 
-  Iterator begin() { return Iterator(loader_, loader_->next()); }
-  Iterator end() { return Iterator(loader_, nullptr); }
+  Iterator begin() { return Iterator(loader_, turn_, loader_->next_of(turn_)); }
+  Iterator end() { return Iterator(loader_, turn_, nullptr); }
 
  private:
   friend class Loader;
-  explicit Epoch(Loader* loader) : loader_(loader) {}
+  Epoch(Loader* loader, std::int64_t turn) : loader_(loader), turn_(turn) {}
 
   Loader* loader_;
+  std::int64_t turn_;
 };
 
 /// The least memory budget with which these options work; larger images or samples may need more.

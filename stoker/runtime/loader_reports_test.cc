@@ -140,7 +140,7 @@ TEST(Headspace, LeavesItsStepForTheDoctor) {
   Loader loader(data.dataset, small_recipe(), {.batch = 10});
   loader.headspace(4);
   for (const BatchPtr& batch : loader.epoch(0)) EXPECT_EQ(batch->size(), 10);
-  const StepKey key{.data = data.dataset->fingerprint(), .recipe = recipe_hash(small_recipe().to_toml())};
+  const StepKey key{.data = data.dataset->fingerprint(), .recipe = small_recipe().hash()};
   const std::optional<StepRecord> record = KeptStep(cache.path(), key).load();
   ::unsetenv("STOKER_CACHE_DIR");
   ASSERT_TRUE(record);

@@ -367,6 +367,21 @@ TEST(Loader, StartsAnyEpochAtAnyTime) {
   }
 }
 
+TEST(Loader, RefusesIteratorsOfAnEpochThatEndedForAnother) {
+  const MemoryDataset data = memory_dataset();
+  Loader loader(data.dataset, small_recipe(), {.batch = 8, .threads = 1});
+  Loader::Epoch first = loader.epoch(0);
+  Loader::Epoch::Iterator old = first.begin();
+  Loader::Epoch second = loader.epoch(1);
+  Loader::Epoch::Iterator now = second.begin();
+  EXPECT_EQ((*now)->index, 0);
+  EXPECT_THAT(error_of([&] { ++old; }).message(), HasSubstr("one epoch at a time"));
+  EXPECT_THAT(error_of([&] { first.begin(); }).message(), HasSubstr("one epoch at a time"));
+  ++now;
+  EXPECT_EQ((*now)->epoch, 1);
+  EXPECT_EQ((*now)->index, 1) << "the others took no batch";
+}
+
 TEST(Loader, PlainIterationCountsEpochsUp) {
   const MemoryDataset data = memory_dataset({.samples = 8});
   Loader loader(data.dataset, small_recipe(), {.batch = 4});

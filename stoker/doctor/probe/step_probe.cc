@@ -15,7 +15,7 @@ namespace stoker {
 namespace {
 
 StepFacts replayed(const StepQuestion& question, const Dataset& dataset, const Recipe& recipe) {
-  const KeptStep kept(question.cache_folder, {.data = dataset.fingerprint(), .recipe = recipe_hash(recipe.to_toml())});
+  const KeptStep kept(question.cache_folder, {.data = dataset.fingerprint(), .recipe = recipe.hash()});
   const std::optional<StepRecord> record = kept.load();
   if (!record) {
     fail(ErrorKind::kUsage,

@@ -59,8 +59,8 @@ void PythonFunction::drop_scratch() {
   end_ = 0;
 }
 
-// Kept for the next call even if the function cannot be loaded: it says why each time.
 void PythonFunction::start() {
+  if (!why_not_.empty()) fail(ErrorKind::kUsage, "{}", why_not_);
   // The values of the sample stay where they are, and the payload comes after them.
   const std::size_t begin = end_ + given_end_;
   room_.reserve(begin + spec_.payload.size());
@@ -74,8 +74,10 @@ void PythonFunction::start() {
   const Json answer = Json::parse(ask(first.dump(), kStartTimeoutS), nullptr, false);
   if (answer.is_object() && !answer.contains("error")) return;
   process_.reset();
-  fail(ErrorKind::kUsage, "function '{}' cannot be loaded: {}", spec_.name,
-       answer.is_object() ? answer.value("error", std::string()) : "its process said nothing that makes sense");
+  why_not_ =
+      fmt::format("function '{}' cannot be loaded: {}", spec_.name,
+                  answer.is_object() ? answer.value("error", std::string()) : "its process said nothing that makes sense");
+  fail(ErrorKind::kUsage, "{}", why_not_);
 }
 
 std::string PythonFunction::message(const FunctionSeed& seed) {
@@ -102,9 +104,18 @@ std::string PythonFunction::ask(const std::string& message, double timeout_s) {
 }
 
 void PythonFunction::call(const FunctionSeed& seed, const GivenPlaces& place) {
+  forget_process_that_ended();
   if (!process_) start();
   copy_given(ask(message(seed), spec_.timeout_s), place);
   if (++calls_ % kCallsBetweenChecks == 0) check_memory();
+}
+
+// It may be the system's doing, and says nothing of the sample that comes next.
+void PythonFunction::forget_process_that_ended() {
+  const std::optional<std::string> how = process_ ? process_->ended_meanwhile() : std::nullopt;
+  if (!how) return;
+  log(LogLevel::kWarning, "between two calls, the process of function '{}' {}; another one is started", spec_.name, *how);
+  process_.reset();
 }
 
 void PythonFunction::copy_given(const std::string& answer, const GivenPlaces& place) {

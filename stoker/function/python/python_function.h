@@ -32,6 +32,7 @@ class PythonFunction final : public SampleFunction {
   };
 
   void start();
+  void forget_process_that_ended();
   std::string message(const FunctionSeed& seed);
   std::string ask(const std::string& message, double timeout_s);
   void copy_given(const std::string& answer, const GivenPlaces& place);
@@ -47,6 +48,7 @@ class PythonFunction final : public SampleFunction {
   std::unique_ptr<PythonProcess> process_;
   std::int64_t inside_ns_ = 0;
   int calls_ = 0;
+  std::string why_not_;  // if it cannot be loaded, which is tried once
 };
 
 }  // namespace stoker

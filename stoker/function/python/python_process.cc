@@ -193,6 +193,13 @@ PythonProcess::Answer PythonProcess::ask(std::string_view message, double timeou
   }
 }
 
+std::optional<std::string> PythonProcess::ended_meanwhile() {
+  pollfd look{channel_, POLLIN, 0};
+  if (::poll(&look, 1, 0) <= 0) return std::nullopt;  // it says nothing of its own accord
+  await_end();
+  return how_it_ended();
+}
+
 std::uint64_t PythonProcess::own_memory() const {
   std::ifstream pages(fmt::format("/proc/{}/statm", id_));
   std::uint64_t size = 0, resident = 0, shared = 0;

@@ -29,6 +29,9 @@ class PythonProcess {
   /// kClosed as soon as `stop` is requested.
   Answer ask(std::string_view message, double timeout_s, const std::stop_token& stop);
 
+  /// How it ended, if it did so while nothing was asked of it; then it is of no more use.
+  std::optional<std::string> ended_meanwhile();
+
   /// The memory that it has for itself, in bytes, as far as the system tells.
   std::uint64_t own_memory() const;
 

@@ -9,7 +9,6 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
-#include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
@@ -61,13 +60,13 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
       audit_(options.given.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.given.audit)),
       state_({.data = core.dataset->fingerprint(),
               .samples = core.dataset->size(),
-              .recipe = hash64(core.plan.recipe().to_toml()),
+              .recipe = core.plan.recipe().hash(),
               .order = core.board.order.options(),
               .semantics = kSemanticsVersion,
               .nvjpeg = options.given.nvjpeg,
               .own_random = unrepeatable(core.plan)}),
       kept_step_(options.given.keep_step ? user_cache_folder() : std::string(),
-                 {.data = core.dataset->fingerprint(), .recipe = recipe_hash(core.plan.recipe().to_toml())}),
+                 {.data = core.dataset->fingerprint(), .recipe = core.plan.recipe().hash()}),
       world_(options.world),
       step_goes_on_(options.given.step_goes_on),
       batches_per_epoch_(core.board.order.batches_per_epoch()),

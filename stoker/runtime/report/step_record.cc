@@ -56,8 +56,6 @@ std::optional<StepRecord> parse_step_record(const std::string& text) {
 
 }  // namespace
 
-std::uint64_t recipe_hash(const std::string& recipe_toml) { return hash64(recipe_toml); }
-
 KeptStep::KeptStep(const std::string& cache_folder, const StepKey& key) {
   if (cache_folder.empty()) return;
   path_ = fmt::format("{}/steps/{}-{}.json", cache_folder, to_hex(key.data), to_hex(key.recipe));

@@ -11,11 +11,8 @@ namespace stoker {
 /// The training that steps belong to.
 struct StepKey {
   std::uint64_t data = 0;    // Dataset::fingerprint()
-  std::uint64_t recipe = 0;  // recipe_hash()
+  std::uint64_t recipe = 0;  // Recipe::hash()
 };
-
-/// Of Recipe::to_toml().
-std::uint64_t recipe_hash(const std::string& recipe_toml);
 
 struct StepRecord {
   double median_s = 0;           // of a step's time, as if all data were there

@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-const StepKey kStepKey = {.data = 7, .recipe = recipe_hash("[[view]]")};
+const StepKey kStepKey = {.data = 7, .recipe = 1};
 const StepRecord kStepRecord = {.median_s = 0.2,
                                 .low_s = 0.19,
                                 .high_s = 0.22,
@@ -36,7 +36,7 @@ TEST(KeptStep, IsForTheSameDataAndRecipeOnly) {
   const TempFolder cache;
   KeptStep(cache.path(), kStepKey).save(kStepRecord);
   EXPECT_FALSE(KeptStep(cache.path(), {.data = 8, .recipe = kStepKey.recipe}).load());
-  EXPECT_FALSE(KeptStep(cache.path(), {.data = 7, .recipe = recipe_hash("[[views]]")}).load());
+  EXPECT_FALSE(KeptStep(cache.path(), {.data = 7, .recipe = 2}).load());
 }
 
 TEST(KeptStep, ThatIsDamagedIsIgnored) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/base/hash.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
@@ -64,7 +63,7 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
   tuning.key = {.machine = machine_name(),
                 .device = device,
                 .data = dataset.fingerprint(),
-                .recipe = hash64(plan.recipe().to_toml()),
+                .recipe = plan.recipe().hash(),
                 .batch = options.batch,
                 .world = options.world};
   tuning.moved = options.given.tuned;
