@@ -164,6 +164,16 @@ void add_token_options(Command& command, std::optional<TokenSamples>& tokens) {
       ->needs(option);
 }
 
+void require_for_tokens(const Command& command, std::initializer_list<std::string_view> these) {
+  constexpr std::string_view kOfAll[] = {"--tokens", "--store-endpoint", "--store-region", "--store-anonymous",
+                                         "--json"};
+  for (const std::string& name : command.given()) {
+    if (std::find(std::begin(kOfAll), std::end(kOfAll), name) != std::end(kOfAll)) continue;
+    if (std::find(these.begin(), these.end(), name) != these.end()) continue;
+    fail(ErrorKind::kUsage, "{} has no effect with --tokens; leave it out", name);
+  }
+}
+
 void add_field_options(Command& command, FieldChoice& fields) {
   add_text_option(command, "--image-field", fields.image,
                   "Field that holds the image, where the usual one is not meant")

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -88,6 +89,9 @@ void add_store_options(Command& command, StoreOptions& store);
 /// Which fields hold images and labels.
 /// Files of tokens.
 void add_token_options(Command& command, std::optional<TokenSamples>& tokens);
+/// Throws kUsage for an option, among those given to a command with --tokens, that tokens do not have: all but `these`,
+/// those of stores, and --json.
+void require_for_tokens(const Command& command, std::initializer_list<std::string_view> these);
 void add_field_options(Command& command, FieldChoice& fields);
 void add_json_flag(Command& command, bool& json);
 

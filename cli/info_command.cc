@@ -17,7 +17,9 @@
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/data_info.h"
+#include "stoker/runtime/open.h"
 #include "stoker/runtime/open_stores.h"
+#include "stoker/tensor/token_type.h"
 
 namespace stoker {
 namespace {
@@ -26,6 +28,7 @@ struct InfoCommandOptions {
   std::vector<std::string> data;
   StoreOptions store;
   InfoOptions info;
+  std::optional<TokenSamples> tokens;
   bool json = false;
 };
 
@@ -166,6 +169,29 @@ std::string info_text(const DataInfo& info) {
   return text;
 }
 
+// What files of tokens say without being read: where they lie, and how many tokens they have.
+void run_token_info(const InfoCommandOptions& options, Interrupts& interrupts) {
+  std::shared_ptr<const Dataset> data;
+  {
+    JobWatch watch(interrupts, "info", "files");
+    data = open(options.data, watch.stop(), {.store = options.store, .tokens = options.tokens});
+  }
+  const std::string& field = data->field_names().front();
+  const std::uint64_t tokens = data->bytes() / size_of(parse_token_type(field.substr(field.rfind('.') + 1)));
+  if (options.json) {
+    return write_json({{"format", "tokens"},
+                       {"samples", data->size()},
+                       {"tokens", tokens},
+                       {"bytes", data->bytes()},
+                       {"fields", data->field_names()}});
+  }
+  const std::string samples = options.tokens->length ? fmt::format("{} of {}", counted(data->size(), "sequence"),
+                                                                   counted(*options.tokens->length, "token"))
+                                                     : counted(data->size(), "document");
+  write_output(fmt::format("{} ({}), of {}\nField: {}\n", counted(tokens, "token"),
+                           format_size(static_cast<double>(data->bytes())), samples, field));
+}
+
 void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   InfoOptions info_options = options.info;
   DataInfo info;
@@ -196,10 +222,15 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   add_threads_option(*command, options->info.threads);
   add_job_options(*command, options->info.memory, options->info.limits);
   add_field_options(*command, options->info.fields);
+  add_token_options(*command, options->tokens);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker info packed");
-  command->callback([options, &interrupts] { run_info(*options, interrupts); });
+  command->callback([options, command, &interrupts] {
+    if (!options->tokens) return run_info(*options, interrupts);
+    require_for_tokens(*command, {"--token-type", "--streams", "--document-seed"});
+    run_token_info(*options, interrupts);
+  });
 }
 
 }  // namespace stoker

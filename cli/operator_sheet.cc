@@ -106,8 +106,7 @@ RgbImage operator_sheet(const OperatorSpec& spec, const std::shared_ptr<const Da
                         std::uint64_t seed) {
   const std::vector<std::string> examples = examples_of(spec);
   if (examples.empty()) {
-    fail(ErrorKind::kUsage, "'{}' changes nothing that can be seen; `stoker ops {}` says what it does", spec.name,
-         spec.name);
+    fail(ErrorKind::kUsage, "there is no picture of '{}'; `stoker ops {}` says what it does", spec.name, spec.name);
   }
   if (dataset->size() < count) {
     fail(ErrorKind::kUsage, "the data set has {} samples, but --count asks for {}", dataset->size(), count);

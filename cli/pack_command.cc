@@ -265,7 +265,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
       "SRC is text: write its words, or its bytes, as DST/tokens.bin with an index");
   tokens->option_text("words|bytes");
   add_text_option(*command, "--vocab", options->vocab,
-                  "Most words, of which others become <unk>; or the vocab.txt of an earlier pack")
+                  "At most N words, with <unk> for all others among them; or the vocab.txt of an earlier pack")
       ->option_text("N|FILE")
       ->needs(tokens);
   command->add_flag("--dry-run", options->dry_run, "Only estimate the bytes and the time it would take");
@@ -278,6 +278,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
     if (part == PlannedPart::kPlan) require_not_with_plan(*command, {"--tokens", "--dry-run", "--quarantine"});
     if (part == PlannedPart::kTasks) require_left_to_plan(*command, {});
     if (part == PlannedPart::kMerge) require_left_to_plan(*command, {"--quarantine"});
+    if (options->tokens) require_for_tokens(*command, {"--vocab"});
     run_pack(*options, interrupts);
   });
 }

@@ -1,8 +1,9 @@
 #include "cli/parser.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -62,8 +63,11 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     if (&command == &app && !word.starts_with('-')) {
       sentence = fmt::format("there is no command '{}'{}", word, did_you_mean(word, command_names(app)));
     } else {
-      const std::string hint = did_you_mean(word.substr(0, word.find('=')), option_names(command));
-      sentence = fmt::format("unexpected argument '{}'{}", word, hint);
+      const std::string option = word.substr(0, word.find('='));
+      const std::vector<std::string> known = option_names(command);
+      const bool is_early = std::find(known.begin(), known.end(), option) != known.end();
+      sentence = is_early ? fmt::format("'{}' comes after '{}'", word, command.get_name())
+                          : fmt::format("unexpected argument '{}'{}", word, did_you_mean(option, known));
     }
   }
   return fmt::format("{} (see {})", sentence, help);
@@ -145,8 +149,15 @@ Command* Parser::add_subcommand(const std::string& name, const std::string& doc)
 void Parser::footer(const std::string& text) { app_->footer(text); }
 
 int Parser::parse(int argc, char** argv) {
+  // CLI11 takes the words from the last to the first, and '[x]' for a list of one 'x': here it is a path.
+  std::vector<std::string> words;
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string_view word = argv[i];
+    const bool is_list = word.starts_with('[') && word.ends_with(']');
+    words.push_back(fmt::format("{}{}", is_list ? "./" : "", word));
+  }
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::move(words));
   } catch (const CLI::CallForVersion& version) {
     write_output(fmt::format("{}\n", version.what()));
     return kExitDone;

@@ -2,9 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +26,7 @@
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/runtime/samples/sample_trials.h"
+#include "stoker/storage/atomic_file.h"
 #include "stoker/tensor/orientation.h"
 
 namespace stoker {
@@ -145,13 +143,6 @@ Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& op
   return {sheet.image(), std::move(tried)};
 }
 
-void write_file(const std::string& path, const std::vector<std::uint8_t>& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) fail(ErrorKind::kIo, "cannot write {}: {}", path, std::strerror(errno));
-}
-
 bool ends_in_png(const std::string& path) {
   constexpr std::string_view kSuffix = ".png";
   const auto same = [](char a, char b) { return (a | 0x20) == b || a == b; };
@@ -162,7 +153,9 @@ bool ends_in_png(const std::string& path) {
 void write_sheet(const std::string& path, const RgbImage& sheet) {
   std::vector<std::uint8_t> png;
   encode_png(sheet.view(), png);
-  write_file(path, png);
+  AtomicFile file(path);
+  file.write(png);
+  file.commit();
 }
 
 /// One row says enough of an operator, and two of one that mixes samples.
@@ -170,10 +163,11 @@ int usual_count(const OperatorSpec& spec) { return is_of_batch(spec) ? 2 : 1; }
 
 void view_operator(const ViewOptions& options) {
   const OperatorSpec& spec = find_operator(options.shown_operator);
-  const int count = options.count.value_or(options.data.empty() ? usual_count(spec) : kCountUsual);
   std::optional<OwnPictures> own;
-  if (options.data.empty()) own.emplace(std::max(count, kOwnPicturesMin));
+  if (options.data.empty()) own.emplace(std::max(options.count.value_or(usual_count(spec)), kOwnPicturesMin));
   const std::shared_ptr<const Dataset> dataset = own ? own->dataset() : open_samples(options.data, options.open);
+  const auto usual = own ? usual_count(spec) : std::min<std::int64_t>(kCountUsual, dataset->size());
+  const int count = options.count.value_or(static_cast<int>(usual));
   const RgbImage sheet = operator_sheet(spec, dataset, count, options.loader.seed);
   write_sheet(options.out, sheet);
   if (options.json) {

@@ -20,6 +20,8 @@
 namespace stoker {
 namespace {
 
+using namespace std::string_view_literals;
+
 void keep_arrays(const Corpus& corpus) {
   const std::vector<std::uint8_t> pixels(2 * 3 * 4, 9);
   for (const int channels : {1, 3, 4}) {
@@ -71,6 +73,12 @@ void keep_masks(const Corpus& corpus) {
 
 void keep_images(const Corpus& corpus) {
   corpus.keep("bmp", "rgb", noisy_bmp(5, 3, 1));
+  corpus.keep("pnm", "rgb", noisy_pnm(5, 3, 1));
+  corpus.keep("pnm", "bits", as_bytes("P4\n# a comment\n11 2\n\xA5\x40\x5A\xE0"sv));
+  corpus.keep("pnm", "wide_grey", as_bytes("P5 2 2 1000\n\0\1\3\xE8\3\xE9\xFF\xFF"sv));
+  corpus.keep("pnm", "text_bits", as_bytes("P1\n5 2\n10110\n0 1 # two\n0 11\n"sv));
+  corpus.keep("pnm", "text_grey", as_bytes("P2 3 2 300 0 1 2\n150 299 300"sv));
+  corpus.keep("pnm", "text_rgb", as_bytes("P3\n2 1\n15\n0 7 15\t1 2 3\n"sv));
   TestGif gif{.width = 6, .height = 5, .palette = noisy_pixels(16, 1, 3, 1), .indices = {}};
   for (std::uint8_t i = 0; i < 30; ++i) gif.indices.push_back(i % 16);
   corpus.keep("gif", "whole", make_gif(gif));

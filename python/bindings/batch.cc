@@ -337,7 +337,7 @@ void bind_batch(nb::module_& module) {
       ">>> batch.outputs\n"
       "('image', 'label')\n"
       ">>> batch.image\n"
-      "Tensor(shape=(8, 3, 224, 224), dtype='f32')");
+      "Tensor(shape=(8, 3, 224, 224), dtype='float32')");
   batch.def("__getitem__", &item, "name"_a.none())
       .def("__getattr__", &output_attribute, "name"_a)
       .def("__dir__", &attribute_names)

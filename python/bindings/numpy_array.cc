@@ -23,7 +23,8 @@ constexpr std::pair<std::string_view, DType> kNumpyNames[] = {
 }  // namespace
 
 std::string_view numpy_name(DType dtype) {
-  return std::find_if(std::begin(kNumpyNames), std::end(kNumpyNames), [&](const auto& one) { return one.second == dtype; })
+  return std::find_if(std::begin(kNumpyNames), std::end(kNumpyNames),
+                      [&](const auto& one) { return one.second == dtype; })
       ->first;
 }
 

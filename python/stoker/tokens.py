@@ -18,8 +18,8 @@ def write(path, documents, vocab=None, dtype=None):
     """Writes PATH.bin and PATH.idx, whole or not at all; returns (documents, tokens).
 
     documents: the tokens of each, as lists or arrays of whole numbers
-    vocab: how many tokens there are, which chooses the smallest type
-    dtype: or the type itself, as numpy calls it; int32 by default
+    vocab: how many tokens there are: each is below it, and it chooses the smallest type
+    dtype: the type itself, as numpy calls it, which must hold the vocabulary; int32 without either
 
     >>> stoker.tokens.write("corpus", [[5, 6, 7], [8, 9]], vocab=50257)
     (2, 5)
@@ -31,7 +31,11 @@ def write(path, documents, vocab=None, dtype=None):
     dtype = np.dtype(dtype)
     if dtype.name not in _CODES:
         raise ValueError(f"tokens cannot be {dtype.name}; use {', '.join(_CODES)}")
-    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max if vocab is None else vocab - 1
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if vocab is not None:
+        if not 1 <= vocab <= most + 1:
+            raise ValueError(f"a vocabulary of {vocab} does not fit {dtype.name}, which has room for 1 to {most + 1}; use a larger dtype")
+        least, most = 0, vocab - 1
     path, lengths = pathlib.Path(path), []
     partial = {suffix: path.with_name(path.name + suffix + ".unfinished") for suffix in (".bin", ".idx")}
     try:

@@ -10,13 +10,13 @@ import pytest
 import stoker
 from sample_images import encoded, picture, rgb
 
-EXTENSIONS = ["jpg", "JPG", "jpeg", "JPEG", "png", "webp", "bmp", "tif"]  # of those that ImageFolder knows
+EXTENSIONS = ["jpg", "JPG", "jpeg", "JPEG", "png", "webp", "bmp", "tif", "ppm", "PGM"]  # of those that ImageFolder knows
 STEMS = ["cd1", "cd1.1", "cd1.2", "flower", "x", "x.mask", "IMG 2019-06-01 12.34.56", "a.b.c", "caf\u00e9.\u4e2d", "-", "x y",
          "%2E", "image", "x.jpg", "UPPER", "n" * 240, "tab\tand\nline", "trailing.", "__init__"]
 
 
 def image_of(extension, seed):
-    kind = {"png": "PNG", "webp": "WEBP", "bmp": "BMP", "tif": "TIFF"}.get(extension.lower(), "JPEG")
+    kind = {"png": "PNG", "webp": "WEBP", "bmp": "BMP", "tif": "TIFF", "ppm": "PPM", "pgm": "PPM"}.get(extension.lower(), "JPEG")
     return encoded(picture(9, 7, seed=seed), kind)
 
 
@@ -37,7 +37,7 @@ def awkward_folder(path, seed):
 
 def contents(data):
     return [(data[i]["label"], next(value for name, value in data[i].items() if name.split(".")[-1] in
-                                    ("jpg", "jpeg", "png", "webp", "bmp", "tif"))) for i in range(len(data))]
+                                    ("jpg", "jpeg", "png", "webp", "bmp", "tif", "ppm", "pgm"))) for i in range(len(data))]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -73,7 +73,7 @@ def test_jpegs_are_read_whatever_they_are_called(tmp_path):
 def test_what_is_passed_over_is_counted_and_named_once_for_each_kind(tmp_path, caplog):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/x.jpg").write_bytes(encoded(picture(9, 9, seed=1)))
-    for name in ("1.jxl", "2.jxl", "3.heic", "4.ico"):
+    for name in ("1.jxl", "2.jxl", "3.heic", "4.ico", "5.tga", "6.psd"):
         (tmp_path / "a" / name).write_bytes(b"")
     (tmp_path / "a/x.png").symlink_to("nowhere")
     os.mkfifo(tmp_path / "a/pipe.jpg")
@@ -81,5 +81,6 @@ def test_what_is_passed_over_is_counted_and_named_once_for_each_kind(tmp_path, c
         data = stoker.open(tmp_path)
         assert len(data) == 1 and data[0]["key"] == "a/x"
     told = "\n".join(record.getMessage() for record in caplog.records)
-    for part in ("2 JXL pictures", "1 HEIC picture", "1 ICO picture", "1 broken link", "1 pipe", "a/1.jxl", "a/x.png"):
+    for part in ("2 JXL pictures", "1 HEIC picture", "1 ICO picture", "1 TGA picture", "1 PSD picture", "1 broken link", "1 pipe",
+                 "a/1.jxl", "a/x.png"):
         assert part in told

@@ -100,6 +100,47 @@ def test_bmp_of_every_depth_decodes_as_in_pil(bits, masks, reference):
 
 
 @both_executors
+@pytest.mark.parametrize("mode", ["1", "L", "RGB"])
+def test_pnm_of_every_mode_decodes_as_in_pil(mode, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "PPM")
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+def pnm_of(kind, size, most):
+    """A PNM of random values up to `most`: as text with comments, or as bytes."""
+    width, height = size
+    values = np.random.default_rng(most).integers(0, most + 1, width * height * (3 if kind in "36" else 1))
+    header = f"P{kind}\n# a comment\n{width} {height} # and another\n" + (f"{most}\n" if kind not in "14" else "")
+    if kind in "123":
+        return header.encode() + "# of the pixels\n".join(f"{value}\n" for value in values).encode()
+    if kind == "4":
+        return header.encode() + np.packbits(values.reshape(height, width).astype(bool), axis=1).tobytes()
+    return header.encode() + values.astype(np.uint8 if most < 256 else ">u2").tobytes()
+
+
+@both_executors
+@pytest.mark.parametrize("kind, most", [
+    ("1", 1), ("2", 1), ("2", 15), ("2", 100), ("2", 255), ("3", 1), ("3", 2), ("3", 100), ("3", 255), ("3", 256), ("3", 1023),
+    ("3", 65535), ("4", 1), ("5", 1), ("5", 15), ("5", 100), ("5", 254), ("6", 1), ("6", 2), ("6", 100), ("6", 254), ("6", 256),
+    ("6", 1023), ("6", 65535)], ids=str)
+def test_pnm_of_every_kind_and_largest_value_decodes_as_in_pil(kind, most, reference):
+    for size in SIZES:
+        data = pnm_of(kind, size, most)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("kind", "25")
+@pytest.mark.parametrize("most", [256, 1023, 4095, 65535])
+def test_pnm_of_wide_greys_keeps_the_high_byte_of_what_pil_reads(kind, most, reference):
+    for size in SIZES:
+        data = pnm_of(kind, size, most)
+        assert decoded(data).mode == "I"
+        np.testing.assert_array_equal(pixels(data, reference), np.repeat(np.asarray(decoded(data))[..., None] >> 8, 3, -1))
+
+
+@both_executors
 @pytest.mark.parametrize("mode", ["1", "L", "P"])
 @pytest.mark.parametrize("options", [{}, {"interlace": 0}, {"transparency": 3}], ids=str)
 def test_gif_decodes_as_in_pil(mode, options, reference):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+import sample_images
 import stoker
 
 
@@ -337,6 +338,21 @@ def test_close_ends_a_thread_that_takes_batches(folder, recipe):
     loader.close()
     thread.join()
     assert kinds == ["closed"]
+
+
+def test_an_image_smaller_than_a_crop_is_a_bad_sample(tmp_path):
+    for number in range(12):
+        sample_images.picture(64, 64, seed=number).save(tmp_path / f"{number:02}.png")
+    sample_images.picture(20, 40, seed=99).save(tmp_path / "small.png")
+    recipe = stoker.recipe().decode().random_crop(32)
+    with stoker.Loader(tmp_path, recipe, batch=13) as loader:
+        (batch,) = loader
+        assert "small" not in batch.key and len(loader.quarantine) == 1
+        assert "random_crop of 32 x 32 is larger than the image of 20 x 40" in loader.quarantine[0]["reason"]
+    with stoker.Loader(tmp_path, recipe, batch=13, bad_sample="fail") as loader:
+        with pytest.raises(stoker.Error, match="small.*resize first, or raise padding") as caught:
+            next(iter(loader))
+        assert caught.value.kind == "bad_sample"
 
 
 def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_path):

@@ -25,6 +25,8 @@ def corpus(tmp_path_factory):
 
 def parts(length, field="tokens.u16", names=("inputs", "targets", "positions", "documents"), **arguments):
     recipe = stoker.recipe()
+    if "documents" in names:
+        arguments.setdefault("eod", EOD)
     for name in names:
         recipe = recipe.view(name, field=field).decode_tokens(length, part=name, **arguments)
     return recipe
@@ -207,6 +209,52 @@ def test_several_files_are_mixed_by_weight(tmp_path):
     assert len(inputs) == 200 and (inputs < 1000).all(axis=1).sum() == 150
 
 
+def test_corpora_of_other_types_or_lengths_are_not_mixed(tmp_path):
+    for name, dtype in (("a", "uint16"), ("b", "int32")):
+        token_files.write(tmp_path / name, [np.arange(801)], dtype=dtype)
+    a, b = (stoker.open(tmp_path / f"{name}.bin", tokens=8) for name in "ab")
+    with pytest.raises(stoker.Error, match="a.bin' has samples of tokens.u16, and '.*b.bin' of tokens.i32.*; write all parts"):
+        stoker.mix([a, b], [1, 1])
+    longer = stoker.mix([a, stoker.open(tmp_path / "a.bin", tokens=16)], [1, 1])
+    for length, other in ((8, 16), (16, 8)):
+        with pytest.raises(stoker.Error, match=f"takes sequences of {length} tokens, and the data are opened as sequences of {other}"):
+            stoker.Loader(longer, parts(length), batch=4)
+    with pytest.raises(stoker.Error, match="streams cannot be mixed"):
+        stoker.mix([a, stoker.open(tmp_path / "a.bin", tokens=8, streams=4)], [1, 1])
+
+
+def test_documents_need_the_token_that_ends_them(corpus):
+    with pytest.raises(stoker.Error, match="view 'documents': .*give its number as eod"):
+        stoker.Loader(stoker.open(corpus[0], tokens=16), parts(16, eod=-1), batch=4)
+    positions = parts(6, names=("positions",)).apply({"tokens.u16": np.arange(9, dtype="<u2").tobytes()[:14]})["positions"]
+    np.testing.assert_array_equal(positions, np.arange(6))
+
+
+def test_a_view_takes_sequences_as_long_as_they_were_opened(corpus):
+    data = stoker.open(corpus[0], tokens=16)
+    for length, options in ((10, {}), (32, {}), (32, {"longer": "cut"})):
+        with pytest.raises(stoker.Error, match=f"view 'inputs': decode_tokens takes sequences of {length} tokens, and the data are opened as sequences of 16"):
+            stoker.Loader(data, parts(length, **options), batch=4)
+    for lengthened in (data.subset([3, 4]), data.with_labels([0] * len(data))):
+        with pytest.raises(stoker.Error, match="sequences of 16"):
+            stoker.Loader(lengthened, parts(15), batch=1)
+    assert next(iter(stoker.Loader(data, parts(10, longer="random"), batch=4))).inputs.shape == (4, 10)
+    assert next(iter(stoker.Loader(stoker.open(corpus[0], tokens="documents"), parts(300), batch=4))).inputs.shape == (4, 300)
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"batch": 6}, "not in order global with one of 6; give order none and a batch of 6"),
+    ({"batch": 4, "order": "none"}, "not in order none with one of 4; give order none and a batch of 6"),
+    ({"batch": 12, "order": "none"}, "with a global batch of 6"), ({"batch": 3, "order": "none"}, "with a global batch of 6"),
+    ({"batch": 6, "order": "none", "rank": 0, "world": 2}, "a batch of 3 per rank"),
+    ({"batch": 2, "order": "none", "rank": 0, "world": 4}, "6 streams cannot be divided among 4 ranks"),
+    ({"batch": 6, "order": "none", "repeats": 2}, "leave the repeats out"),
+    ({"batch": 6, "order": "windowed", "lanes": 3}, "not in order windowed")])
+def test_streams_that_would_not_go_on_are_refused(corpus, options, words):
+    with pytest.raises(stoker.Error, match=words):
+        stoker.Loader(stoker.open(corpus[0], tokens=35, streams=6), parts(35), **options)
+
+
 def changed(content, place, by):
     return content[:place] + by + content[place + len(by):]
 
@@ -255,9 +303,56 @@ def test_both_executors_take_the_same_tokens():
         assert all((fast[name] == plain[name]).all() for name in fast)
 
 
+def test_rows_of_an_array_are_documents(tmp_path):
+    rows = np.arange(40 * 9, dtype=np.uint16).reshape(40, 9)
+    np.save(tmp_path / "rows.npy", rows)
+    data = stoker.open(tmp_path / "rows.npy", tokens="documents")
+    assert len(data) == 40
+    batch = next(iter(stoker.Loader(data, parts(8), batch=40, order="none")))
+    inputs, targets = arrays(batch)
+    np.testing.assert_array_equal(inputs, rows[:, :-1])
+    np.testing.assert_array_equal(targets, rows[:, 1:])
+    shuffled = stoker.open(tmp_path / "rows.npy", tokens=9, document_seed=1)
+    inputs = arrays(next(iter(stoker.Loader(shuffled, parts(9), batch=39, order="none"))))[0]
+    assert (inputs != rows[:39]).any() and {tuple(row) for row in inputs} < {tuple(row) for row in rows}
+    across = arrays(next(iter(stoker.Loader(stoker.open(tmp_path / "rows.npy", tokens=8), parts(8), batch=4, order="none"))))[0]
+    np.testing.assert_array_equal(across.ravel(), rows.ravel()[:32])
+    np.save(tmp_path / "cube.npy", rows.reshape(4, 10, 9))
+    with pytest.raises(stoker.Error, match="has 3 axes; documents are the rows"):
+        stoker.open(tmp_path / "cube.npy", tokens="documents")
+
+
+def test_a_folder_stands_for_the_files_of_tokens_in_it(tmp_path):
+    (tmp_path / "deeper").mkdir()
+    for number, name in enumerate(("b.npy", "a.npy", "deeper/c.npy", "labels.bin")):
+        tokens = np.arange(33, dtype=np.uint16) + 100 * number
+        np.save(tmp_path / name, tokens) if name.endswith("npy") else tokens.tofile(tmp_path / name)
+    token_files.write(tmp_path / "c", [np.arange(300, 333)], vocab=5000)
+    data = stoker.open(tmp_path, tokens=8)
+    inputs = arrays(next(iter(stoker.Loader(data, parts(8), batch=12, order="none"))))[0]
+    assert len(data) == 12 and list(inputs[:, 0]) == [100, 108, 116, 124, 0, 8, 16, 24, 300, 308, 316, 324]
+    (tmp_path / "none").mkdir()
+    with pytest.raises(stoker.Error, match="none' has no file of tokens directly in it"):
+        stoker.open(tmp_path / "none", tokens=8)
+
+
+def test_tokens_that_are_opened_as_other_data_say_how_they_are_opened(corpus, tmp_path):
+    for file in corpus[0], corpus[0].with_suffix(".idx"):
+        with pytest.raises(stoker.Error, match="corpus.idx' is an index of tokens: open the .bin with the option tokens"):
+            stoker.open(file)
+    with pytest.raises(stoker.Error, match="corpus.idx' is the index of a file of tokens; name that file"):
+        stoker.open(corpus[0].with_suffix(".idx"), tokens=8)
+    (tmp_path / "texts.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
+    with pytest.raises(stoker.Error, match="has lines of JSON.*the first one names none; give each line a path, by the key 'path', "):
+        stoker.open(tmp_path / "texts.jsonl")
+
+
 def test_what_cannot_be_written_leaves_nothing(tmp_path):
     for documents, options, words in (([[1, 70000]], dict(vocab=5), "beyond"), ([[0.5]], {}, "whole numbers"), ([], {}, "no document"),
-                                      ([[1]], dict(dtype="float32"), "tokens cannot be float32")):
+                                      ([[1]], dict(dtype="float32"), "tokens cannot be float32"),
+                                      ([[300]], dict(vocab=1000, dtype="uint8"), "a vocabulary of 1000 does not fit uint8"),
+                                      ([[200]], dict(vocab=129, dtype="int8"), "does not fit int8, which has room for 1 to 128"),
+                                      ([[1]], dict(vocab=0), "a vocabulary of 0"), ([[-1]], dict(vocab=9, dtype="int8"), "beyond 0 to 8")):
         with pytest.raises(ValueError, match=words):
             token_files.write(tmp_path / "a", documents, **options)
     assert not list(tmp_path.iterdir())

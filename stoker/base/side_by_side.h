@@ -10,7 +10,8 @@
 
 namespace stoker {
 
-/// Calls `work`, which must not throw, with each of `numbers`; a stop of this thread (StopScope) is theirs, too. Not to be called from a task of the executor.
+/// Calls `work`, which must not throw, with each of `numbers`; a stop of this thread (StopScope) is theirs, too. Not to
+/// be called from a task of the executor.
 template <typename Work>
 void run_side_by_side(Executor& executor, const std::vector<std::size_t>& numbers, const Work& work) {
   struct One {

@@ -181,8 +181,8 @@ int stoker_loader_create(const StokerDataset* dataset, const StokerRecipe* recip
                          StokerLoader** loader) {
   return attempt([&] {
     const auto asked = stoker::options_of<stoker::LoaderOptions>(options);
-    *stoker::given(loader, "loader") = new StokerLoader{
-        {stoker::given(dataset, "dataset")->dataset, stoker::given(recipe, "recipe")->recipe, asked}};
+    *stoker::given(loader, "loader") =
+        new StokerLoader{{stoker::given(dataset, "dataset")->dataset, stoker::given(recipe, "recipe")->recipe, asked}};
     return kStokerOk;
   });
 }

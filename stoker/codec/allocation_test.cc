@@ -1,6 +1,9 @@
 // Decoders run per sample: in the steady state, none of their own memory may come and go. Memory that the codec
 // libraries take for themselves (with malloc) is not counted.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "stoker/base/allocations_testing.h"
 #include "stoker/codec/encoded_testing.h"
@@ -11,6 +14,12 @@
 namespace stoker {
 namespace {
 
+std::vector<std::uint8_t> pnm_text(int width, int height) {
+  std::string text = fmt::format("P2 {} {} 300\n", width, height);
+  for (int i = 0; i < width * height; ++i) text += fmt::format("{} ", i % 301);
+  return {text.begin(), text.end()};
+}
+
 TEST(AnyImageDecoder, AllocatesNothingOfItsOwnOnceItHasSeenTheSizes) {
   const std::vector<std::vector<std::uint8_t>> files = {
       encode_test_jpeg({.name = "420", .horizontal = 2, .vertical = 2}, make_test_image(70, 50, 3)),
@@ -20,6 +29,8 @@ TEST(AnyImageDecoder, AllocatesNothingOfItsOwnOnceItHasSeenTheSizes) {
       noisy_bmp(64, 51, 1),
       noisy_gif(65, 52, 1),
       noisy_tiff(63, 50, 1),
+      noisy_pnm(62, 51, 1),
+      pnm_text(61, 50),
   };
   AnyImageDecoder decoder;
   std::int64_t before = 0;

@@ -55,6 +55,7 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, std::uint64_t encoded_b
     case Codec::kBmp:
       pixels = area(window.width, window.height) * 3 + all;  // run lengths are expanded to a byte per pixel
       break;
+    case Codec::kPnm: pixels = area(window.width, window.height) * 3; break;
     case Codec::kGif:
       pixels = all * 3 + static_cast<std::uint64_t>(facts.width);
       library = kGiflib;

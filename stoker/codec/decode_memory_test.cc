@@ -49,6 +49,14 @@ TEST(DecodeMemory, HasTheWholeImageWhereTheLibraryHolds) {
   EXPECT_EQ(decode_rgb_memory(facts, 1'000'000, window), 0u);
 }
 
+/// Of 16 bits.
+std::vector<std::uint8_t> wide_pnm(int width, int height) {
+  const std::string header = "P6 " + std::to_string(width) + " " + std::to_string(height) + " 65535\n";
+  std::vector<std::uint8_t> file(header.begin(), header.end());
+  file.resize(file.size() + static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 6);
+  return file;
+}
+
 /// "VmHWM", "VmRSS": of this process, in bytes.
 std::int64_t memory_of_process(const std::string& name) {
   std::ifstream status("/proc/self/status");
@@ -95,6 +103,8 @@ TEST_P(DecodeMemoryOf, IsNoLessThanWhatDecodersTake) {
       noisy_png(kWidth, kHeight, 1),
       noisy_webp(kWidth, kHeight, 1),
       noisy_bmp(kWidth, kHeight, 1),
+      noisy_pnm(kWidth, kHeight, 1),
+      wide_pnm(kWidth, kHeight),
       noisy_gif(kWidth, kHeight, 1),
       noisy_tiff(kWidth, kHeight, 1),
       make_test_tiff({.name = "", .width = kWidth, .height = kHeight, .bits = 16, .rows_per_strip = kHeight}).bytes,

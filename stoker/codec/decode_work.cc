@@ -32,7 +32,8 @@ std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window, bool has_entr
     case Codec::kTiff:
     case Codec::kJpeg2000:
     case Codec::kAvif: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
-    case Codec::kBmp: return pixels_of(window.width, window.height);
+    case Codec::kBmp:
+    case Codec::kPnm: return pixels_of(window.width, window.height);
     case Codec::kRaw:
     case Codec::kDatum:
     case Codec::kUnknown: break;

@@ -1,11 +1,13 @@
 #include "stoker/codec/encoded_testing.h"
 
+#include <fmt/format.h>
 #include <gif_lib.h>
 #include <webp/encode.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string>
 
 #include "stoker/base/little_endian.h"
 #include "stoker/base/random.h"
@@ -65,6 +67,14 @@ std::vector<std::uint8_t> noisy_bmp(int width, int height, std::uint64_t seed) {
     }
     file.resize(file.size() + static_cast<std::size_t>(row_bytes - 3 * width));
   }
+  return file;
+}
+
+std::vector<std::uint8_t> noisy_pnm(int width, int height, std::uint64_t seed) {
+  const std::string header = fmt::format("P6\n{} {}\n255\n", width, height);
+  std::vector<std::uint8_t> file(header.begin(), header.end());
+  const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, 3, seed);
+  file.insert(file.end(), pixels.begin(), pixels.end());
   return file;
 }
 

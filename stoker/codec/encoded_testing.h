@@ -18,6 +18,8 @@ std::vector<std::uint8_t> noisy_png(int width, int height, std::uint64_t seed, i
 std::vector<std::uint8_t> noisy_webp(int width, int height, std::uint64_t seed);
 /// 24 bits per pixel.
 std::vector<std::uint8_t> noisy_bmp(int width, int height, std::uint64_t seed);
+/// Binary, RGB of 8 bits.
+std::vector<std::uint8_t> noisy_pnm(int width, int height, std::uint64_t seed);
 /// With 256 colours.
 std::vector<std::uint8_t> noisy_gif(int width, int height, std::uint64_t seed);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t kExifOpening[] = {'E', 'x', 'i', 'f', 0, 0};
 constexpr std::size_t kEntryBytes = 12;
-constexpr std::uint32_t kOrientationTag = 0x0112, kTypeShort = 3;
+constexpr std::uint32_t kOrientationTag = 0x0112, kTypeShort = 3, kTypeLong = 4;
 
 // Integers of a TIFF block, whose first two letters tell the byte order.
 class Tiff {
@@ -50,8 +50,11 @@ Orientation exif_orientation(Bytes exif) {
   for (std::size_t i = 0; i < entries; ++i) {
     const std::size_t entry = directory + 2 + i * kEntryBytes;
     if (tiff.u16(entry) != kOrientationTag) continue;
-    const std::uint32_t value = tiff.u16(entry + 8);
-    const bool sensible = tiff.u16(entry + 2) == kTypeShort && tiff.u32(entry + 4) == 1 && value >= 1 && value <= 8;
+    // A short by the standard; programs also write a long, or two shorts. More would lie elsewhere.
+    const std::uint32_t type = tiff.u16(entry + 2), count = tiff.u32(entry + 4);
+    const std::uint32_t value = type == kTypeLong ? tiff.u32(entry + 8) : tiff.u16(entry + 8);
+    const bool is_here = type == kTypeShort ? count == 1 || count == 2 : type == kTypeLong && count == 1;
+    const bool sensible = is_here && value >= 1 && value <= 8;
     return sensible ? static_cast<Orientation>(value) : Orientation{1};
   }
   return 1;

@@ -42,8 +42,18 @@ TEST(Exif, SenselessValuesCountAsUpright) {
   EXPECT_EQ(exif_orientation(exif_block(false, 0)), 1);
   EXPECT_EQ(exif_orientation(exif_block(false, 9)), 1);
   EXPECT_EQ(exif_orientation(exif_block(false, 6, 2)), 1);     // text
-  EXPECT_EQ(exif_orientation(exif_block(false, 6, 3, 2)), 1);  // two values
+  EXPECT_EQ(exif_orientation(exif_block(false, 6, 3, 3)), 1);  // values that lie elsewhere
+  EXPECT_EQ(exif_orientation(exif_block(false, 6, 4, 2)), 1);
   EXPECT_EQ(exif_orientation({}), 1);
+}
+
+TEST(Exif, TakesOtherTypesThanTheStandards) {
+  EXPECT_EQ(exif_orientation(exif_block(false, 6, 3, 2)), 6) << "two shorts";
+  EXPECT_EQ(exif_orientation(exif_block(true, 6, 3, 2)), 6);
+  EXPECT_EQ(exif_orientation(exif_block(false, 6, 4)), 6) << "a long";
+  Block big = exif_block(true, 0, 4);
+  big[big.size() - 1] = 6;
+  EXPECT_EQ(exif_orientation(big), 6);
 }
 
 TEST(Exif, NeverReadsPastAnEndWhereverItIsCut) {

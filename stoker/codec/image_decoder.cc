@@ -16,10 +16,12 @@
 #include "stoker/codec/jpeg2000/jpeg2000_file.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_decoder.h"
+#include "stoker/codec/pnm_decoder.h"
 #include "stoker/codec/raw_decoder.h"
 #include "stoker/codec/tiff/tiff_decoder.h"
 #include "stoker/codec/tiff/tiff_file.h"
 #include "stoker/codec/webp_decoder.h"
+#include "stoker/tensor/pnm_header.h"
 
 namespace stoker {
 namespace {
@@ -70,6 +72,7 @@ Codec detect_codec(Bytes encoded) {
   if (has_tiff_magic(encoded)) return Codec::kTiff;
   if (has_jpeg2000_magic(encoded)) return Codec::kJpeg2000;
   if (has_avif_magic(encoded)) return Codec::kAvif;
+  if (has_pnm_magic(encoded)) return Codec::kPnm;
   return Codec::kUnknown;
 }
 
@@ -109,12 +112,16 @@ void check_decode_request(const ImageFacts& facts, int header_width, int header_
   }
 }
 
+void check_sides(std::int64_t width, std::int64_t height, const DecodeLimits& limits) {
+  if (width <= limits.side_max && height <= limits.side_max) return;
+  fail(ErrorKind::kLimit,
+       "the image of {} x {} pixels has a side above the limit of {}; shrink it, or cut it into several images", width,
+       height, limits.side_max);
+}
+
 void check_limits(const ImageFacts& facts, const DecodeLimits& limits) {
+  check_sides(facts.width, facts.height, limits);
   const std::int64_t pixels = std::int64_t{facts.width} * facts.height;
-  if (facts.width > limits.side_max || facts.height > limits.side_max) {
-    fail(ErrorKind::kLimit, "the image of {} x {} pixels has a side above the limit of {}", facts.width, facts.height,
-         limits.side_max);
-  }
   if (pixels > limits.pixels_max) {
     fail(ErrorKind::kLimit,
          "the image of {} x {} pixels is above the limit of {} pixels; to take it, set pixels_max (--pixels-max) to {}",
@@ -161,6 +168,9 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
     case Codec::kAvif:
       if (!avif_) avif_ = std::make_unique<AvifDecoder>();
       return *avif_;
+    case Codec::kPnm:
+      if (!pnm_) pnm_ = std::make_unique<PnmDecoder>();
+      return *pnm_;
     case Codec::kUnknown: break;
   }
   fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");
@@ -169,7 +179,7 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
 ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
   const Codec codec = detect_codec(encoded);
   if (codec == Codec::kUnknown) {
-    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP, GIF, TIFF, JPEG 2000 or AVIF image: {}",
+    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP, GIF, PNM, TIFF, JPEG 2000 or AVIF image: {}",
          describe_first_bytes(encoded));
   }
   const ImageFacts facts = decoder_for(codec).read_facts(encoded);

@@ -85,13 +85,16 @@ class AnyImageDecoder final : public ImageDecoder {
   ImageDecoder& decoder_for(Codec codec);
 
   DecodeLimits limits_;
-  std::unique_ptr<ImageDecoder> jpeg_, png_, webp_, raw_, bmp_, gif_, tiff_, jpeg2000_, avif_, datum_;
+  std::unique_ptr<ImageDecoder> jpeg_, png_, webp_, raw_, bmp_, gif_, tiff_, jpeg2000_, avif_, datum_, pnm_;
 };
 
 /// What every decoder checks before it decodes, since facts and windows may come from an index that does not fit the
 /// bytes: throws kBadSample if the header's size is not what the facts say, kUsage if the window is empty or leaves the
 /// image.
 void check_decode_request(const ImageFacts& facts, int header_width, int header_height, Rect window);
+
+/// Throws kLimit if a side is too long.
+void check_sides(std::int64_t width, std::int64_t height, const DecodeLimits& limits);
 
 /// Throws kLimit, naming the limit, if an image of these dimensions is too large.
 void check_limits(const ImageFacts& facts, const DecodeLimits& limits);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/codec/image_decoder.h"
 
 namespace stoker {
 namespace {
@@ -52,19 +53,17 @@ Bytes whole_png_exif(Bytes encoded) {
 void check_png(int error) {
   if (error == SPNG_OK) return;
   if (t_memory_ran_out) fail(ErrorKind::kMemory, "the machine has no memory left for a PNG image");
-  const bool limit = error == SPNG_EUSER_WIDTH || error == SPNG_EUSER_HEIGHT;
-  fail(limit ? ErrorKind::kLimit : ErrorKind::kBadSample, "the PNG data cannot be decoded: {}", spng_strerror(error));
+  fail(ErrorKind::kBadSample, "the PNG data cannot be decoded: {}", spng_strerror(error));
 }
 
 // libspng's context serves one image only.
 PngReader::PngReader(Bytes encoded, const DecodeLimits& limits) : context_(new_context(), spng_ctx_free) {
   if (!context_) fail(ErrorKind::kMemory, "no memory for a PNG decoder");
-  const auto side = static_cast<std::uint32_t>(limits.side_max);
-  check_png(spng_set_image_limits(context_.get(), side, side));
   check_png(spng_set_chunk_limits(context_.get(), kChunkBytesMax, kAllChunksBytesMax));
   check_png(spng_set_crc_action(context_.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR));
   check_png(spng_set_png_buffer(context_.get(), encoded.data(), encoded.size()));
   check_png(spng_get_ihdr(context_.get(), &header_));
+  check_sides(header_.width, header_.height, limits);
 }
 
 }  // namespace stoker

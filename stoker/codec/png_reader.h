@@ -10,13 +10,13 @@
 
 namespace stoker {
 
-/// Throws kMemory, kLimit or kBadSample for what libspng says.
+/// Throws kMemory or kBadSample for what libspng says.
 void check_png(int error);
 
 /// The Exif data of a file that has its end; throws kBadSample for one that does not.
 Bytes whole_png_exif(Bytes encoded);
 
-/// One image. Throws what check_png() throws.
+/// One image. Throws what check_png() and check_sides() throw.
 class PngReader {
  public:
   PngReader(Bytes encoded, const DecodeLimits& limits);

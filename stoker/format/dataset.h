@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stoker/format/sample_row.h"
@@ -49,6 +50,12 @@ class Dataset {
   /// What counts the requests to stores over a network that the samples, their indexes and lists come from; empty if
   /// all of them are local.
   virtual TrafficMeters meters() const { return {}; }
+
+  /// How many streams the samples are: sample i + streams() continues where sample i ended. 0: samples do not continue.
+  virtual std::int64_t streams() const { return 0; }
+  /// The size in bytes of a field that has the same size in all samples; empty where it is not known. A mixture has one
+  /// for each part that knows it.
+  virtual std::vector<std::uint64_t> field_sizes(std::string_view /*field*/) const { return {}; }
 
   /// The parts of a mixture; empty for a data set that is not a mixture.
   virtual std::vector<MixPart> mixture() const { return {}; }

@@ -368,7 +368,8 @@ std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Datas
     if (part->size() == 0) fail(ErrorKind::kData, "a data set without samples cannot be mixed with others");
     if (!part->mixture().empty()) fail(ErrorKind::kUsage, "mix all data sets at once: a mixture cannot be mixed again");
     if (part->streams() > 0) {
-      fail(ErrorKind::kUsage, "streams cannot be mixed, since each sample continues another; open the data without streams");
+      fail(ErrorKind::kUsage,
+           "streams cannot be mixed, since each sample continues another; open the data without streams");
     }
     require_same_classes(first_source_name(*data.front()), data.front()->classes(), first_source_name(*part),
                          part->classes());

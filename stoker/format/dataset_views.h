@@ -17,8 +17,8 @@ namespace stoker {
 void for_each_row(const Dataset& data, const std::stop_token& stop,
                   const std::function<void(std::int64_t sample, const SampleRow& row)>& see);
 
-/// The given samples, in the order of `data`, each once. Throws kUsage for numbers that do not exist, and for a subset
-/// of a mixture: take subsets first, then mix them.
+/// The given samples, in the order of `data`, each once; those of streams are none. Throws kUsage for numbers that do
+/// not exist, and for a subset of a mixture: take subsets first, then mix them.
 std::shared_ptr<const Dataset> subset(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> samples,
                                       const std::stop_token& stop = {});
 
@@ -41,7 +41,8 @@ std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, 
 
 /// All samples of several data sets, drawn by weight: each data set gives exactly its weight's share of a run's
 /// samples, in separate shuffled passes. Weights are positive and may have any sum; their ratios are kept to a
-/// millionth. Throws kUsage for invalid weights, and kData for data sets without samples or with different classes.
+/// millionth. Throws kUsage for invalid weights and for streams, and kData for data sets without samples, with
+/// different classes, or without a field in common.
 std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Dataset>>& data,
                                    const std::vector<double>& weights);
 

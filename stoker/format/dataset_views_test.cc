@@ -173,7 +173,9 @@ TEST_F(DatasetViews, PartsOfAMixtureShareAFieldOrHaveImages) {
   };
   EXPECT_EQ(mix({data_, with("png")}, {1, 1})->size(), 7);
   EXPECT_EQ(mix({with("txt"), with("txt")}, {1, 1})->size(), 2);
-  EXPECT_THAT(error_of([&] { mix({with("t.u16"), with("t.i32")}, {1, 1}); }).message(),
+  EXPECT_THAT(error_of([&] {
+                mix({with("t.u16"), with("t.i32")}, {1, 1});
+              }).message(),
               AllOf(HasSubstr("t.u16.tar' has samples of t.u16, and '"), HasSubstr("t.i32.tar' of t.i32")));
   EXPECT_EQ(error_of([&] { mix({data_, with("txt")}, {1, 1}); }).kind(), ErrorKind::kData);
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "stoker/base/little_endian.h"
+#include "stoker/tensor/pnm_header.h"
 
 namespace stoker {
 namespace {
@@ -33,6 +34,7 @@ std::string_view extension_of_bytes(Bytes beginning) {
   if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv)) return "tif";
   if (text.starts_with("\0\0\0\x0CjP  \r\n"sv)) return "jp2";
   if (text.size() >= 12 && text.substr(4, 7) == "ftypavi"sv) return "avif";
+  if (has_pnm_header(beginning)) return "pnm";
   return {};
 }
 

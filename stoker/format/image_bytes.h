@@ -1,14 +1,17 @@
 // Formats whose values have no file names tell images from other bytes by how they begin.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "stoker/base/bytes.h"
 
 namespace stoker {
 
-/// The extension of a file that begins so: "jpg", "png", "webp", "npy", "gif", "bmp", "tif", "jp2", "avif"; empty for
-/// all else. A few bytes are enough.
+inline constexpr std::size_t kImageBeginningBytes = 64;
+
+/// The extension of a file that begins so: "jpg", "png", "webp", "npy", "gif", "bmp", "tif", "jp2", "avif", "pnm";
+/// empty for all else. A beginning of kImageBeginningBytes is enough, unless comments make the header of a PNM longer.
 std::string_view extension_of_bytes(Bytes beginning);
 
 }  // namespace stoker

@@ -15,7 +15,8 @@ bool equal_ignoring_case(std::string_view a, std::string_view lower_case) {
 
 }  // namespace
 
-const std::string_view kImageExtensions = "jpg, jpeg, jpe, jfif, mpo, png, webp, bmp, gif, tif, tiff, jp2, j2k, avif";
+const std::string_view kImageExtensions =
+    "jpg, jpeg, jpe, jfif, mpo, png, webp, bmp, gif, tif, tiff, jp2, j2k, avif, ppm, pgm, pbm, pnm";
 
 std::optional<MemberName> split_member_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -54,8 +55,8 @@ void assign_lower_case(std::string& into, std::string_view text) {
 
 bool is_image_field_name(std::string_view field) {
   // MPO is a JPEG followed by others, which decoders of JPEGs skip.
-  constexpr std::string_view kExtensions[] = {"jpg", "jpeg", "png",  "webp", "jpe", "jfif", "mpo",  "bmp",
-                                              "gif", "tif",  "tiff", "jp2",  "j2k", "avif", "datum"};
+  constexpr std::string_view kExtensions[] = {"jpg",  "jpeg", "png", "webp", "jpe", "jfif", "mpo", "bmp", "gif",  "tif",
+                                              "tiff", "jp2",  "j2k", "avif", "ppm", "pgm",  "pbm", "pnm", "datum"};
   const std::size_t dot = field.rfind('.');
   const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);
   return std::any_of(std::begin(kExtensions), std::end(kExtensions),

@@ -16,8 +16,8 @@ class CornerCrop final : public GeometryOperator {
   void apply(Random&, SamplingMap& map) const override {
     const int columns = map.width() - size_.width, rows = map.height() - size_.height;
     if (columns < 0 || rows < 0) {
-      fail(ErrorKind::kData, "corner_crop of {} x {} is larger than the image of {} x {}; resize first", size_.width,
-           size_.height, map.width(), map.height());
+      fail(ErrorKind::kBadSample, "corner_crop of {} x {} is larger than the image of {} x {}; resize first",
+           size_.width, size_.height, map.width(), map.height());
     }
     map.x.crop(begin(columns, "left", "right"), size_.width);
     map.y.crop(begin(rows, "top", "bottom"), size_.height);

@@ -15,8 +15,8 @@ class Crop final : public GeometryOperator {
 
   void apply(Random&, SamplingMap& map) const override {
     if (x_ + size_.width > map.width() || y_ + size_.height > map.height()) {
-      fail(ErrorKind::kData, "crop of {} x {} at ({}, {}) is not inside an image of {} x {}", size_.width, size_.height,
-           x_, y_, map.width(), map.height());
+      fail(ErrorKind::kBadSample, "crop of {} x {} at ({}, {}) is not inside an image of {} x {}", size_.width,
+           size_.height, x_, y_, map.width(), map.height());
     }
     map.x.crop(x_, size_.width);
     map.y.crop(y_, size_.height);
@@ -65,7 +65,7 @@ class RandomCrop final : public GeometryOperator {
     const int columns = map.width() + 2 * padding_ - size_.width;
     if (rows < 0 || columns < 0) {
       fail(
-          ErrorKind::kData,
+          ErrorKind::kBadSample,
           "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, or raise padding",
           size_.width, size_.height, map.width(), map.height());
     }

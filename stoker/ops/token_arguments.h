@@ -24,7 +24,7 @@ inline constexpr ArgSpec kDecodeTokensArgs[] = {
      .doc = "how tokens are stored, such as u16; empty: as the field's name ends"},
     {.name = "eod",
      .type = ArgType::kInteger,
-     .doc = "the token that ends a document; -1: none does",
+     .doc = "the token that ends a document, which part='documents' needs; -1: none does",
      .numbers = {-1},
      .min = -1,
      .max = kTokenMax},

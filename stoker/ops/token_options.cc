@@ -1,5 +1,6 @@
 #include "stoker/ops/token_options.h"
 
+#include "stoker/base/error.h"
 #include "stoker/base/words.h"
 
 namespace stoker {
@@ -20,6 +21,9 @@ void apply_decode_tokens(const OperatorCall& call, TokenOptions& options) {
   options.part = value_of(kTokenParts, call.text("part"), "not a part of tokens");
   if (const std::string& type = call.text("type"); !type.empty()) options.type = parse_token_type(type);
   if (const int eod = call.integer("eod"); eod >= 0) options.eod = eod;
+  if (options.part == TokenPart::kDocuments && !options.eod) {
+    fail(ErrorKind::kUsage, "documents are told apart by the token that ends each of them; give its number as eod");
+  }
   options.pad = call.integer("pad");
   options.longer = value_of(kLongerTokens, call.text("longer"), "not what can be done with longer ones");
 }

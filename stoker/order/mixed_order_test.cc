@@ -70,9 +70,11 @@ TEST(MixedOrder, GoesThroughEachPartInPasses) {
 TEST(MixedOrder, DealsPassesAndSharesOfAnyWeights) {
   std::vector<OrderPart> many;
   for (int i = 0; i < 40; ++i) many.push_back({.samples = 5 + i, .weight = 1 + i * i * 7});
-  for (const std::vector<OrderPart>& parts :
-       {std::vector<OrderPart>{{200, 333'333}, {200, 666'667}}, {{200, 500}, {150, 7}, {3, 1}}, {{10, 1}, {10, 999'999}},
-        {{200, 1'250'000'007}, {200, 3'740'000'001}, {100, 12}}, many}) {
+  for (const std::vector<OrderPart>& parts : {std::vector<OrderPart>{{200, 333'333}, {200, 666'667}},
+                                              {{200, 500}, {150, 7}, {3, 1}},
+                                              {{10, 1}, {10, 999'999}},
+                                              {{200, 1'250'000'007}, {200, 3'740'000'001}, {100, 12}},
+                                              many}) {
     const OrderOptions options = mixture(parts);
     const MixedOrder order(options);
     double weights = 0;

@@ -105,6 +105,10 @@ void PackFolder::finish(Manifest made, const WritableFormat& format, const PackC
     put_whole(stores_, folder_ / file.name, as_bytes(file.content));
     made.files.push_back({.name = file.name, .hash = hash64(file.content)});
   }
+  finish(made);
+}
+
+void PackFolder::finish(const Manifest& made) const {
   put_whole(stores_, folder_ / kManifestName, as_bytes(made.to_json()));
 }
 

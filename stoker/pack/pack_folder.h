@@ -35,6 +35,8 @@ class PackFolder {
 
   /// Writes what belongs to all shards, and last the manifest, which makes a pack of them.
   void finish(Manifest made, const WritableFormat& format, const PackContents& contents) const;
+  /// The manifest alone.
+  void finish(const Manifest& made) const;
 
  private:
   void require_whole(const Manifest& finished) const;

@@ -234,7 +234,7 @@ TEST_F(Pack, LeavesBadSamplesOutKeepsThemOrStops) {
   EXPECT_EQ(skipped.samples, 60);
   ASSERT_EQ(skipped.bad.size(), 2u);
   EXPECT_EQ(skipped.bad[0].key, "c0001/bad");
-  EXPECT_THAT(skipped.bad[0].reason, HasSubstr("not a JPEG, PNG, WebP, BMP, GIF, TIFF, JPEG 2000 or AVIF"));
+  EXPECT_THAT(skipped.bad[0].reason, HasSubstr("not a JPEG, PNG, WebP, BMP, GIF, PNM, TIFF, JPEG 2000 or AVIF"));
   EXPECT_EQ(skipped.bad[1].key, "c0002/cut");
   EXPECT_THAT(skipped.bad[1].reason, HasSubstr("end-of-image"));
 
@@ -409,6 +409,20 @@ TEST_F(Pack, EncodesAnewAtAQuality) {
   EXPECT_LT(low->bytes(), high->bytes());
   EXPECT_THAT(error_of([&] { pack_to("x", {.transform = {.quality = 101}}); }).what(), HasSubstr("from 1 to 100"));
   EXPECT_EQ(error_of([&] { pack_to("x", {.transform = {.quality = 50, .raw = true}}); }).kind(), ErrorKind::kUsage);
+}
+
+TEST_F(Pack, LeavesOutWhatNoJpegCanHold) {
+  TempFolder other;
+  other.write("in/a.png", as_text(noisy_png(20, 10, 1)));
+  other.write("in/b.png", as_text(noisy_png(65'501, 1, 2)));
+  const PackOptions anew{.transform = {.quality = 50}};
+  const PackResult packed = pack({other.path("in")}, other.path("out"), anew);
+  EXPECT_EQ(packed.samples, 1);
+  ASSERT_EQ(packed.bad.size(), 1u);
+  EXPECT_THAT(packed.bad[0].reason, AllOf(HasSubstr("65501 x 1 pixels"), HasSubstr("at most 65500")));
+  PackOptions strict = anew;
+  strict.bad = BadSamplePolicy::kFail;
+  EXPECT_THAT(error_of([&] { pack({other.path("in")}, other.path("x"), strict); }).what(), HasSubstr("sample 'b'"));
 }
 
 TEST_F(Pack, RefusesToChangeOneOfSeveralImages) {

@@ -14,10 +14,10 @@ namespace stoker {
 namespace {
 
 /// Of images that a decoder takes.
-constexpr Word<Codec> kFieldNames[] = {{Codec::kJpeg, "jpg"},   {Codec::kPng, "png"},      {Codec::kWebp, "webp"},
-                                       {Codec::kRaw, "npy"},    {Codec::kBmp, "bmp"},      {Codec::kGif, "gif"},
-                                       {Codec::kTiff, "tif"},   {Codec::kJpeg2000, "jp2"}, {Codec::kAvif, "avif"},
-                                       {Codec::kDatum, "datum"}};
+constexpr Word<Codec> kFieldNames[] = {{Codec::kJpeg, "jpg"},    {Codec::kPng, "png"},      {Codec::kWebp, "webp"},
+                                       {Codec::kRaw, "npy"},     {Codec::kBmp, "bmp"},      {Codec::kGif, "gif"},
+                                       {Codec::kTiff, "tif"},    {Codec::kJpeg2000, "jp2"}, {Codec::kAvif, "avif"},
+                                       {Codec::kDatum, "datum"}, {Codec::kPnm, "pnm"}};
 
 ChromaSubsampling subsampling_of(const ImageFacts& facts) {
   if (facts.codec == Codec::kJpeg && facts.chroma_across == 1) return ChromaSubsampling::k444;

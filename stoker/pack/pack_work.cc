@@ -45,6 +45,17 @@ std::optional<std::uint64_t> memory_for_samples(const PackOptions& options) {
   return left;
 }
 
+/// Changes its image as asked; if the sample cannot be what that makes, the reason.
+std::string transformed(PackTransform& transform, SweptSample& sample) {
+  try {
+    transform.apply(sample);
+    return {};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kLimit) throw;
+    return std::string(error.message());
+  }
+}
+
 }  // namespace
 
 void note_findings(const SweptSample& sample, std::int64_t number, PackedShard& packed) {
@@ -90,11 +101,8 @@ SampleSweep::Work PackWork::begin() const {
       release_freed(sample.turn->has());
     };
     release(*checker);  // before the transform takes as much
-    if (sample.bad.empty()) {
-      transform->apply(sample);
-    } else if (options_.bad == BadSamplePolicy::kFail) {
-      fail(ErrorKind::kBadSample, "{}", sample.bad);
-    }
+    if (sample.bad.empty()) sample.bad = transformed(*transform, sample);
+    if (!sample.bad.empty() && options_.bad == BadSamplePolicy::kFail) fail(ErrorKind::kBadSample, "{}", sample.bad);
     release(*transform);
     end_choice(sample);
     set_label(sample, label_of_(sample.row.label));

@@ -9,12 +9,15 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
 #include "stoker/base/words.h"
 #include "stoker/format/open/path_pattern.h"
 #include "stoker/format/sequential_reader.h"
 #include "stoker/format/tokens/megatron_index.h"
+#include "stoker/pack/pack_folder.h"
+#include "stoker/pack/source_state.h"
 #include "stoker/tensor/token_type.h"
 
 namespace stoker {
@@ -92,13 +95,16 @@ class Vocabulary {
           }
         },
         [] {});
-    const bool has_unknown = counts.contains(std::string(kUnknownWord));
-    const auto room = static_cast<std::size_t>(most > 0 ? most : std::int64_t{1} << 31);
-    const bool all_fit = counts.size() <= room;
-    if (!all_fit && !has_unknown) counts.emplace(kUnknownWord, 0);
+    // What is limited is for other texts, too, whose words may all be others.
+    const bool is_limited = most > 0;
+    const auto room = static_cast<std::size_t>(is_limited ? most : std::int64_t{1} << 31);
+    if (is_limited) {
+      counts.emplace(kEndOfLine, 0);
+      counts.emplace(kUnknownWord, 0);
+    }
     std::vector<std::pair<std::string, std::int64_t>> ranked(counts.begin(), counts.end());
     const auto must_stay = [&](const std::string& word) {
-      return word == kEndOfLine || (!all_fit && word == kUnknownWord);
+      return is_limited && (word == kEndOfLine || word == kUnknownWord);
     };
     std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
       return a.second != b.second ? a.second > b.second : a.first < b.first;
@@ -156,11 +162,13 @@ class Vocabulary {
   std::unordered_map<std::string, std::int64_t> numbers_;
 };
 
+constexpr std::string_view kBinName = "tokens.bin", kIndexName = "tokens.idx", kVocabName = "vocab.txt";
+
 // The two files of tokens.
 class TokenWriter {
  public:
   TokenWriter(const Stores& stores, const Location& folder, TokenType type)
-      : bin_(stores.put(folder / "tokens.bin")), idx_(stores.put(folder / "tokens.idx")), index_(type), type_(type) {}
+      : bin_(stores.put(folder / kBinName)), idx_(stores.put(folder / kIndexName)), index_(type), type_(type) {}
 
   void add(std::int64_t token) {
     for (std::size_t i = 0; i < size_of(type_); ++i) waiting_.push_back(static_cast<std::uint8_t>(token >> 8 * i));
@@ -169,38 +177,59 @@ class TokenWriter {
   }
   void add_bytes(Bytes bytes) {
     flush();
-    bin_->write(bytes);
-    bytes_ += bytes.size();
+    write(bytes);
     for (std::size_t i = 0; i < bytes.size(); ++i) index_.add_token();
   }
   void end_document() { index_.end_document(); }
 
   /// The index last: without it the tokens are none.
-  TokenPackResult commit() {
+  Manifest commit() {
     flush();
+    const std::vector<std::uint8_t> index = index_.bytes();
     bin_->commit();
-    idx_->write(index_.bytes());
+    idx_->write(index);
     idx_->commit();
-    return {
-        .documents = index_.documents(), .tokens = static_cast<std::int64_t>(bytes_ / size_of(type_)), .bytes = bytes_};
+    Manifest made;
+    made.fields = {fmt::format("tokens.{}", to_string(type_))};
+    made.files = {{.name = std::string(kBinName), .hash = hasher_.digest()},
+                  {.name = std::string(kIndexName), .hash = hash64(index)}};
+    made.tokens = {.documents = index_.documents(), .tokens = static_cast<std::int64_t>(bytes_ / size_of(type_))};
+    return made;
   }
 
  private:
+  void write(Bytes bytes) {
+    bin_->write(bytes);
+    hasher_.update(bytes);
+    bytes_ += bytes.size();
+  }
   void flush() {
-    bin_->write(waiting_);
-    bytes_ += waiting_.size();
+    write(waiting_);
     waiting_.clear();
   }
 
   std::unique_ptr<ObjectWriter> bin_, idx_;
   MegatronIndexWriter index_;
   TokenType type_;
+  Hasher64 hasher_;
   std::vector<std::uint8_t> waiting_;
   std::uint64_t bytes_ = 0;
 };
 
-TokenPackResult pack_words(const std::vector<std::shared_ptr<Source>>& texts, const Location& folder,
-                           const TokenPackOptions& options) {
+constexpr int kTokenPackVersion = 1;
+
+// What decides the bytes of the pack.
+std::string job_of(const std::vector<FileState>& files, const TokenPackOptions& options) {
+  Hasher64 versions;
+  for (const FileState& file : files) versions.update(as_bytes(file.version() + '\n'));
+  return fmt::format(
+      "pack tokens {}, {}, vocabulary {}, files {}", kTokenPackVersion, word_of(kTokenUnits, options.unit),
+      options.vocab_file.empty() ? fmt::format("{}", options.vocab) : "of a list", to_hex(versions.digest()));
+}
+
+// `all_read`: to be called before the first whole file appears.
+Manifest pack_words(const std::vector<std::shared_ptr<Source>>& texts, const Location& folder,
+                    const TokenPackOptions& options, const std::function<void()>& all_read) {
   WordReader reader(texts, options);
   const bool is_given = !options.vocab_file.empty();
   const Vocabulary vocabulary = is_given ? Vocabulary::from(*options.stores.open(Location(options.vocab_file)))
@@ -213,22 +242,27 @@ TokenPackResult pack_words(const std::vector<std::shared_ptr<Source>>& texts, co
       [&](const std::string& word) {
         const std::optional<std::int64_t> number = vocabulary.number_of(word);
         if (!number) {
-          fail(ErrorKind::kData, "the word '{}' is not in '{}', which has no '{}' for it", word, options.vocab_file,
-               kUnknownWord);
+          fail(ErrorKind::kData,
+               "the word '{}' is not in '{}', which has no '{}' for it; pack the text that the list comes from with "
+               "--vocab N, which adds it",
+               word, options.vocab_file, kUnknownWord);
         }
         if (!vocabulary.knows(word)) ++unknown;
         writer.add(*number);
       },
       [&] { writer.end_document(); });
-  put_whole(options.stores, folder / "vocab.txt", as_bytes(vocabulary.text()));
-  TokenPackResult result = writer.commit();
-  result.unknown = unknown;
-  result.words = static_cast<std::int64_t>(vocabulary.size());
-  return result;
+  const std::string words = vocabulary.text();
+  all_read();
+  put_whole(options.stores, folder / kVocabName, as_bytes(words));
+  Manifest made = writer.commit();
+  made.files.push_back({.name = std::string(kVocabName), .hash = hash64(words)});
+  made.tokens->unknown = unknown;
+  made.tokens->words = static_cast<std::int64_t>(vocabulary.size());
+  return made;
 }
 
-TokenPackResult pack_bytes(const std::vector<std::shared_ptr<Source>>& texts, const Location& folder,
-                           const TokenPackOptions& options) {
+Manifest pack_bytes(const std::vector<std::shared_ptr<Source>>& texts, const Location& folder,
+                    const TokenPackOptions& options, const std::function<void()>& all_read) {
   TokenWriter writer(options.stores, folder, TokenType::kU8);
   std::int64_t done = 0, total = 0;
   for (const auto& text : texts) total += static_cast<std::int64_t>(text->size());
@@ -243,7 +277,16 @@ TokenPackResult pack_bytes(const std::vector<std::shared_ptr<Source>>& texts, co
     }
     writer.end_document();
   }
+  all_read();
   return writer.commit();
+}
+
+TokenPackResult result_of(const Manifest& made, const PackFolder& folder, const Stores& stores) {
+  return {.documents = made.tokens->documents,
+          .tokens = made.tokens->tokens,
+          .unknown = made.tokens->unknown,
+          .words = made.tokens->words,
+          .bytes = stores.stat(folder.location() / kBinName, "look at").size};
 }
 
 }  // namespace
@@ -261,17 +304,33 @@ TokenPackResult pack_tokens(const std::vector<std::string>& files, const std::st
   if (options.vocab == 1)
     fail(ErrorKind::kUsage, "a vocabulary of 1 word has no room for '{}' and '{}'", kEndOfLine, kUnknownWord);
   std::vector<std::shared_ptr<Source>> texts;
+  std::vector<FileState> states;
   std::uint64_t bytes = 0;
   for (const std::string& pattern : files) {
     for (const Location& at : expand_pattern(Location(pattern), options.stores)) {
+      states.emplace_back(options.stores, at);
       texts.push_back(options.stores.open(at));
       bytes += texts.back()->size();
     }
   }
   if (bytes == 0) fail(ErrorKind::kData, "'{}' has no text", files.empty() ? std::string() : files.front());
-  const Location folder(to);
-  options.stores.create_folder(folder);
-  return options.unit == TokenUnit::kWords ? pack_words(texts, folder, options) : pack_bytes(texts, folder, options);
+  if (!options.vocab_file.empty()) states.emplace_back(options.stores, Location(options.vocab_file));
+  const std::string job = job_of(states, options);
+  const PackFolder folder(options.stores, Location(to), job);
+  if (!folder.has_work_left()) {
+    return result_of(*Manifest::read(options.stores, folder.location()), folder, options.stores);
+  }
+  options.stores.create_folder(folder.location());
+  const auto all_read = [&] {
+    for (const FileState& state : states) state.require_unchanged();
+    folder.mark();
+  };
+  const auto pack = options.unit == TokenUnit::kWords ? pack_words : pack_bytes;
+  Manifest made = pack(texts, folder.location(), options, all_read);
+  made.job = job;
+  folder.finish(made);
+  folder.unmark();
+  return result_of(made, folder, options.stores);
 }
 
 }  // namespace stoker

@@ -24,7 +24,7 @@ constexpr std::string_view kEndOfLine = "<eos>", kUnknownWord = "<unk>";
 
 struct TokenPackOptions {
   TokenUnit unit = TokenUnit::kWords;
-  std::int64_t vocab = 0;    // so many words, kEndOfLine and kUnknownWord among them: the most frequent ones; 0: all
+  std::int64_t vocab = 0;  // at most so many words: kEndOfLine, kUnknownWord, the most frequent ones; 0: all there are
   std::string vocab_file{};  // or those of a list that an earlier pack wrote
   Stores stores{};
   std::stop_token stop{};
@@ -36,9 +36,11 @@ struct TokenPackResult {
   std::uint64_t bytes = 0;                                         // of the file of tokens
 };
 
-/// Each file is a document. Writes TO/tokens.bin, TO/tokens.idx as Megatron has it, and for words TO/vocab.txt, whose
-/// lines are the words by number. Throws kUsage for options that make no sense, kNotFound, kIo, kData for a file
-/// without text or with a word that is too long, and kClosed.
+/// Each file is a document. Writes TO/tokens.bin, TO/tokens.idx as Megatron has it, for words TO/vocab.txt, whose lines
+/// are the words by number, and last TO/manifest.json with their hashes. If TO holds a pack of the same files with the
+/// same options, nothing is left to do. Throws kUsage for options that make no sense and for a folder that holds
+/// anything else, kNotFound, kIo, kData for a file without text, with a word that is too long or not in the vocabulary,
+/// or that changes meanwhile, and kClosed.
 TokenPackResult pack_tokens(const std::vector<std::string>& files, const std::string& to,
                             const TokenPackOptions& options);
 

@@ -29,7 +29,7 @@ class VerifyJob {
         manifests_(options.stores) {}
 
   VerifyResult run(const std::vector<std::string>& data) {
-    std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop);
+    std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop, TokenPacks::kPass);
     std::vector<std::string> problems = manifests_.take_problems();
     if (options_.whole) {
       for (const std::string& problem : problems) add_problem("", problem);
@@ -87,13 +87,19 @@ class VerifyJob {
     }
   }
 
-  /// Those that belong to all shards of a packed folder.
+  /// Those of a packed folder that are no shards. A pack of tokens is nothing else; its samples are its documents.
   void verify_files(const Location& folder) {
     const std::optional<Manifest> manifest = Manifest::read(options_.stores, folder);
     if (!manifest) return;
     for (const ManifestFile& file : manifest->files) {
-      add_problem((folder / file.name).shown(), contradiction_of_file(file, options_.stores, folder));
+      add_problem((folder / file.name).shown(), contradiction_of_file(file, options_.stores, folder, options_.stop));
+      const std::optional<ObjectFacts> facts = options_.stores.find(folder / file.name);
+      if (manifest->tokens && facts) result_.bytes += facts->size;
     }
+    if (!manifest->tokens) return;
+    ++result_.shards;
+    ++result_.indexed;
+    result_.samples += manifest->tokens->documents;
   }
 
   /// Those that the user names, as the data set has them. Throws kUsage for a name that no shard has. What cannot be

@@ -97,8 +97,8 @@ class Loader {
   /// The bad samples found so far, in the order of the data set, with any policy. The consumer's thread only.
   std::vector<BadSample> bad_samples() const;
 
-  /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)). Its iterators throw kUsage once another one
-  /// was started.
+  /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)). Its iterators throw kUsage once another
+  /// one was started.
   class Epoch;
   Epoch epoch(std::int64_t epoch);
 

@@ -88,6 +88,27 @@ void check_device(const LoaderOptions& options) {
   options.device->open_nvjpeg();
 }
 
+/// Slot s of a batch continues where slot s of the one before ended, if a batch has each stream once.
+void check_streams(const Dataset& dataset, const ResolvedOptions& resolved) {
+  const std::int64_t streams = dataset.streams();
+  const OrderOptions& order = resolved.order;
+  if (streams == 0) return;
+  if (streams % resolved.world != 0) {
+    fail(ErrorKind::kUsage, "{} cannot be divided among {}; open the data with a multiple of them as streams",
+         counted(streams, "stream"), counted(resolved.world, "rank"));
+  }
+  if (order.kind != OrderKind::kNone || order.global_batch != streams) {
+    fail(ErrorKind::kUsage,
+         "{} continue from batch to batch in order none, with a global batch of {}, not in order {} with one of {}; "
+         "give order none and a batch of {}{}",
+         counted(streams, "stream"), streams, to_string(order.kind), order.global_batch, streams / resolved.world,
+         resolved.world == 1 ? "" : " per rank");
+  }
+  if (order.repeats == 1 && order.batch_repeats == 1) return;
+  fail(ErrorKind::kUsage, "{} continue from batch to batch only where each sample comes once; leave the repeats out",
+       counted(streams, "stream"));
+}
+
 void check_order(const LoaderOptions& options, const ResolvedOptions& resolved) {
   if (options.order != OrderKind::kWindowed && (options.window || options.lanes)) {
     fail(ErrorKind::kUsage, "the order {} has no {}; leave it out, or use order windowed", to_string(options.order),
@@ -149,6 +170,7 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
     fail(ErrorKind::kUsage, "a name tells loaders apart whose metrics are served, but there is no metrics address");
   }
   check_order(options, resolved);
+  check_streams(dataset, resolved);
   const OrderOptions& order = resolved.order;
   if (order.tail == Tail::kDrop && order.samples * order.repeats < order.global_batch) {
     fail(ErrorKind::kUsage, "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap{}",

@@ -21,10 +21,11 @@ enum class Codec : std::uint8_t {
   kJpeg2000 = 8,
   kAvif = 9,
   kDatum = 10,  // Caffe's pixels
+  kPnm = 11,
 };
-inline constexpr Codec kLastCodec = Codec::kDatum;
+inline constexpr Codec kLastCodec = Codec::kPnm;
 
-/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff", "jpeg2000", "avif", "datum"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff", "jpeg2000", "avif", "datum", "pnm"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
@@ -37,6 +38,7 @@ constexpr std::string_view to_string(Codec codec) {
     case Codec::kJpeg2000: return "jpeg2000";
     case Codec::kAvif: return "avif";
     case Codec::kDatum: return "datum";
+    case Codec::kPnm: return "pnm";
     case Codec::kUnknown: break;
   }
   return "unknown";

@@ -273,6 +273,19 @@ def test_numbers_that_are_tuned_may_be_left_to_the_tuner(stoker, tiny):
     assert stoker.json("run", tiny.folder, "--recipe", "cifar-train", "--batch", 10, *tuned)["samples"] == 30
 
 
+def test_a_path_in_brackets_is_that_path(stoker, tmp_path):
+    save_image(tmp_path / "x" / "a.jpg")
+    for name in "ab":
+        save_image(tmp_path / "[x]" / f"{name}.jpg")
+    samples = [json.loads(subprocess.run([stoker.path, "info", *data, "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)["samples"]
+               for data in (["[x]"], ["x"], ["x", "[x]"])]
+    assert samples == [2, 1, 3]
+
+
+def test_an_option_before_its_command_is_told_its_place(stoker, data):
+    assert "'--json' comes after 'info'" in stoker.refusal(USAGE, "--json", "info", data)
+
+
 @pytest.mark.parametrize("option", ["--recipe", "--memory", "--order", "--tail", "--accelerator", "--audit"])
 def test_an_empty_value_is_not_the_default(stoker, data, option):
     usual = ("run", data, "--batch", 1) + (() if option == "--recipe" else ("--recipe", "imagenet-train"))

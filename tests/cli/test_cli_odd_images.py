@@ -143,3 +143,30 @@ def test_all_ways_of_decoding_had_their_share(stoker, odd, packed):
     assert left["progressive"]["images"] == 4 and left["CMYK"]["images"] == 1
     assert left["damaged parts, which decoders conceal"]["images"] >= 1
     assert "cmyk" in left["CMYK"]["first"]
+
+
+def test_portable_maps_are_images_like_others(stoker, tmp_path):
+    data, random = tmp_path / "data", numpy.random.default_rng(7)
+    for name, mode in {"a/colours.ppm": "RGB", "a/greys.PGM": "L", "b/bits.pbm": "1", "b/any.pnm": "RGB"}.items():
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_bytes(encoded(picture(random, 60, 40).convert(mode), format="ppm"))
+    (data / "b/text.ppm").write_bytes(b"P3\n# two pixels\n2 1\n15\n1 2 3\n4 5 15\n")
+    (data / "b/wide.pgm").write_bytes(b"P5 2 1 1000\n\0\1\3\xe8")
+    info = stoker.json("info", data)
+    assert (info["samples"], info["codecs"], info["problems"]) == (6, {"pnm": 6}, [])
+    for number, (options, name, codecs) in enumerate([
+            ([], "pnm", {"pnm": 6}), (["--quality", 90], "jpg", {"jpeg": 6}), (["--raw"], "npy", {"raw": 6}),
+            (["--resize-short", 20], "jpg", {"jpeg": 4, "pnm": 2}), (["--format", "tfrecord"], "pnm", {"pnm": 6})]):
+        packed = tmp_path / str(number)
+        assert stoker("pack", data, packed, *options).returncode == 0
+        assert stoker("verify", packed).returncode == 0
+        info = stoker.json("info", packed)
+        assert info["samples"] == 6 and info["codecs"] == codecs and name in info["fields"]
+    audits = [tmp_path / "folder.jsonl", tmp_path / "packed.jsonl"]
+    for place, path in zip((data, tmp_path / "0"), audits):
+        stoker.json("run", place, "--recipe", "imagenet-train", "--batch", 2, "--seed", 3, "--audit", path)
+    assert audits[0].read_text() == audits[1].read_text()
+    (data / "a/cut.ppm").write_bytes(b"P6 60 40 255\nabc")
+    done = stoker("verify", data)
+    assert done.returncode == 1 and "a/cut" in done.stdout
+    assert "the PNM data cannot be decoded: it is truncated: its 60 x 40 pixels do not fit in the 3 bytes" in done.stdout

@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import shutil
 from pathlib import Path
 
 import numpy
@@ -68,6 +69,12 @@ def test_an_operator_is_drawn_on_ones_own_data(stoker, photographs, tmp_path):
     assert "rotate by 4 examples" in text
 
 
+def test_an_operator_is_drawn_on_as_few_samples_as_there_are(stoker, photographs, tmp_path):
+    (tmp_path / "few").mkdir()
+    shutil.copy(next(photographs.folder.rglob("*.jpg")), tmp_path / "few")
+    assert stoker.json("view", tmp_path / "few", "--operator", "rotate", "--out", tmp_path / "sheet.png")["samples"] == 1
+
+
 @pytest.mark.parametrize("operator, count, samples", [("rotate", (), 1), ("mixup", (), 2), ("rotate", ("--count", 6), 6)])
 def test_without_data_an_operator_is_drawn_on_pictures_that_are_removed_again(
         stoker, tmp_path, operator, count, samples):
@@ -85,7 +92,7 @@ def test_without_data_it_needs_a_folder_for_temporary_files(stoker, tmp_path):
 
 @pytest.mark.parametrize("args, why", [
     (("--operator", "rotat"), "rotate"),
-    (("--operator", "cast"), "changes nothing that can be seen"),
+    (("--operator", "cast"), "there is no picture of 'cast'"),
     (("--operator", "rotate", "--count", 13), "the data set has 12 samples, but --count asks for 13"),
     (("--operator", "rotate", "--recipe", "imagenet-train"), "--recipe"),
     ((), "one of --recipe and --operator is required")])

@@ -51,6 +51,74 @@ def test_rare_words_are_unknown_and_other_texts_have_the_same_numbers(stoker, te
     assert "the word 'end' is not in" in said and not (texts / "none" / "tokens.idx").exists()
 
 
+def test_a_limited_vocabulary_has_a_number_for_other_words(stoker, texts):
+    kinds = len(set(words_of(TEXT)))
+    for most, words in (100, kinds + 1), (kinds + 1, kinds + 1), (kinds, kinds):
+        made = stoker.json("pack", texts / "train.txt", texts / f"{most}", "--tokens", "words", "--vocab", most)
+        lines = (texts / f"{most}" / "vocab.txt").read_text().splitlines()
+        assert made["words"] == len(lines) == words and {"<unk>", "<eos>"} < set(lines)
+    other = stoker.json("pack", texts / "valid.txt", texts / "valid", "--tokens", "words", "--vocab", texts / "100" / "vocab.txt")
+    assert other["unknown"] == 1 and other["words"] == kinds + 1
+    stoker.text("pack", texts / "train.txt", texts / "all", "--tokens", "words")
+    said = stoker.refusal(1, "pack", texts / "valid.txt", texts / "none", "--tokens", "words", "--vocab", texts / "all" / "vocab.txt")
+    assert "with --vocab N, which adds it" in said
+
+
+def test_a_finished_pack_is_not_replaced(stoker, texts):
+    arguments = ["pack", texts / "train.txt", texts / "packed", "--tokens", "words"]
+    made = stoker.json(*arguments)
+    again = stoker.json(*arguments)
+    assert [{**each, "seconds": 0} for each in (made, again)] == [{**made, "seconds": 0}] * 2
+    before = {path.name: path.read_bytes() for path in (texts / "packed").iterdir()}
+    assert set(before) == {"tokens.bin", "tokens.idx", "vocab.txt", "manifest.json"}
+    for other in (["pack", texts / "train.txt", texts / "packed", "--tokens", "bytes"], [*arguments, "--vocab", "5"],
+                  ["pack", texts / "valid.txt", texts / "packed", "--tokens", "words"]):
+        assert "holds another packed data set; choose another folder" in stoker.refusal(2, *other)
+    assert {path.name: path.read_bytes() for path in (texts / "packed").iterdir()} == before
+    (texts / "train.txt").write_text(TEXT + " more")
+    assert "holds another packed data set" in stoker.refusal(2, *arguments)
+    (texts / "other").mkdir()
+    (texts / "other" / "notes.txt").write_text("mine")
+    assert "is not empty" in stoker.refusal(2, "pack", texts / "train.txt", texts / "other", "--tokens", "bytes")
+
+
+@pytest.mark.parametrize("option", [["--shuffle", "3"], ["--format", "mds"], ["--dry-run"], ["--threads", "2"], ["--quality", "90"],
+                                    ["--image-field", "x"], ["--quarantine", "q"]])
+def test_options_of_images_are_refused(stoker, texts, option):
+    said = stoker.refusal(2, "pack", texts / "train.txt", texts / "packed", "--tokens", "bytes", *option)
+    assert f"{option[0]} has no effect with --tokens; leave it out" in said and not (texts / "packed").exists()
+
+
+def test_a_pack_of_tokens_is_verified_and_summarised(stoker, texts):
+    stoker.text("pack", texts / "*.txt", texts / "packed", "--tokens", "words")
+    count = len(words_of(TEXT)) + len(words_of(MORE))
+    verified = stoker.json("verify", texts / "packed")
+    assert (verified["samples"], verified["shards"], verified["indexed_shards"], verified["bad"]) == (2, 1, 1, [])
+    for command in ["info"], ["index"], ["run", "--recipe", "imagenet-train"]:
+        said = stoker.refusal(2, command[0], texts / "packed", *command[1:])
+        assert "packed' holds tokens; open it with the option tokens" in said
+    (texts / "plain").mkdir()
+    for name in "tokens.bin", "tokens.idx":
+        (texts / "plain" / name).write_bytes((texts / "packed" / name).read_bytes())
+    assert "plain' holds tokens; open it with the option tokens" in stoker.refusal(2, "info", texts / "plain")
+    facts = stoker.json("info", texts / "packed", "--tokens", "4")
+    assert facts == {"format": "tokens", "samples": (count - 1) // 4, "tokens": count, "bytes": 2 * count, "fields": ["tokens.u16"]}
+    assert stoker.json("info", texts / "packed" / "tokens.bin", "--tokens", "documents")["samples"] == 2
+    assert f"{count} tokens" in stoker.text("info", texts / "packed", "--tokens", "documents")
+    assert "--sample has no effect with --tokens" in stoker.refusal(2, "info", texts / "packed", "--tokens", "4", "--sample", "0")
+    for name in "tokens.bin", "tokens.idx", "vocab.txt":
+        file = texts / "packed" / name
+        sound = file.read_bytes()
+        for place in 0, len(sound) // 2, len(sound) - 1:
+            file.write_bytes(sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1:])
+            found = stoker("verify", texts / "packed")
+            assert found.returncode == 1 and f"{name}' is not the one that the manifest beside it lists" in found.stdout
+        file.unlink()
+        found = stoker("verify", texts / "packed")
+        assert found.returncode == 1 and f"{name}' is listed in the manifest beside it, and is not there" in found.stdout
+        file.write_bytes(sound)
+
+
 def test_bytes_are_tokens(stoker, texts):
     made = stoker.json("pack", texts / "{train,valid}.txt", texts / "packed", "--tokens", "bytes")
     assert tokens_of(texts / "packed", "u1").tobytes() == (TEXT + MORE).encode() and made["documents"] == 2

@@ -13,7 +13,6 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t kImageHeadBytes = 32;  // by which an image is told
 constexpr std::uint64_t kArrowRowsMax = std::uint64_t{1} << 40;
 
 /// How `datasets` has a file: the name of its bytes is the struct's.
@@ -177,7 +176,7 @@ void ArrowRows::add_bytes(Column& column, std::string_view name, std::uint64_t r
     value.text = texts_.emplace_back(as_text(column.data.read(span.begin, static_cast<std::size_t>(length))));
     return;
   }
-  const auto head = static_cast<std::size_t>(std::min(length, kImageHeadBytes));
+  const auto head = static_cast<std::size_t>(std::min<std::uint64_t>(length, kImageBeginningBytes));
   const std::string_view extension = extension_of_bytes(column.data.read(span.begin, head));
   if (extension.empty() || extension == "npy") return;
   value.ending = extension;

@@ -309,14 +309,16 @@ TEST(FolderFormat, PassesOverWhatItMayNotReadAndNamesIt) {
 
 TEST(FolderFormat, CountsPicturesOfOtherKindsAndNamesOneOfEach) {
   TempFolder folder;
-  for (const char* name : {"a/x.jpg", "a/1.dib", "a/2.DIB", "a/3.heif", "a/deep/4.jxl", "a/notes.txt", "top.png"}) {
+  for (const char* name :
+       {"a/x.jpg", "a/1.dib", "a/2.DIB", "a/3.heif", "a/deep/4.jxl", "a/5.tga", "a/6.psd", "a/notes.txt", "top.png"}) {
     folder.write(name, "");
   }
-  EXPECT_THAT(scan(folder.path()).problems,
-              UnorderedElementsAre(AllOf(HasSubstr("2 DIB pictures"), HasSubstr("'a/1.dib', 'a/2.DIB'")),
-                                   AllOf(HasSubstr("1 HEIF picture, which is"), HasSubstr("'a/3.heif'")),
-                                   AllOf(HasSubstr("1 JXL picture"), HasSubstr("'a/deep/4.jxl'")),
-                                   AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
+  EXPECT_THAT(
+      scan(folder.path()).problems,
+      UnorderedElementsAre(AllOf(HasSubstr("2 DIB pictures"), HasSubstr("'a/1.dib', 'a/2.DIB'")),
+                           AllOf(HasSubstr("1 HEIF picture, which is"), HasSubstr("'a/3.heif'")),
+                           AllOf(HasSubstr("1 JXL picture"), HasSubstr("'a/deep/4.jxl'")), HasSubstr("1 TGA picture"),
+                           HasSubstr("1 PSD picture"), AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
 }
 
 TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASample) {

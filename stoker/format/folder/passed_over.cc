@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kNamed = 3;
 
-constexpr std::array<std::string_view, 11> kOtherPictures = {"apng", "dib", "heic", "heif", "ico", "jxl",
-                                                             "pbm",  "pcx", "pgm",  "pnm",  "ppm"};
+constexpr std::array<std::string_view, 9> kOtherPictures = {"apng", "dib", "heic", "heif", "ico",
+                                                            "jxl",  "pcx", "psd",  "tga"};
 
 }  // namespace
 

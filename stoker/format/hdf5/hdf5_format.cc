@@ -22,7 +22,6 @@ namespace {
 
 constexpr int kGroupDepthMax = 16;
 constexpr std::size_t kGroupsMax = 4096;
-constexpr std::size_t kBeginningBytes = 32;
 constexpr std::uint64_t kKeyBytesMax = 4096;
 constexpr std::uint64_t kStopEvery = 4096;
 
@@ -349,7 +348,8 @@ void Hdf5Samples::read_row(Column& column) {
   const Hdf5Value found = heap_.find(value, column.dataset.type.element_size);
   column.offset = found.offset;
   column.length = found.length;
-  if (column.dataset.type.element.empty()) column.extension = extension_of_bytes(heap_.read(found, kBeginningBytes));
+  if (column.dataset.type.element.empty())
+    column.extension = extension_of_bytes(heap_.read(found, kImageBeginningBytes));
 }
 
 void Hdf5Samples::set_key(SampleRow& row) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -146,15 +147,21 @@ class JsonArrayRows final : public ListRows {
   bool is_first_ = true, has_ended_ = false;
 };
 
-/// Whether the first line is an object that names a file.
-bool has_json_lines(Source& list) {
+struct FirstLine {
+  std::optional<PathAndLabel> object{};
+  bool is_all = false;  // that the list has
+};
+
+FirstLine first_line_of(Source& list) {
   ListText text(list);
   constexpr std::size_t kFirstLineMax = 1 << 20;
   text.skip_space();
   text.hold();
   while (text.peek() != '\n' && text.peek() != ListText::kEnd && text.held().size() < kFirstLineMax) text.skip();
-  const std::optional<PathAndLabel> object = read_object(text.held());
-  return object && object->path;
+  FirstLine first{.object = read_object(text.held())};
+  text.skip_space();
+  first.is_all = text.peek() == ListText::kEnd;
+  return first;
 }
 
 bool is_json_array(Source& list) {
@@ -171,7 +178,15 @@ std::unique_ptr<ListRows> json_array_rows(Source& list) { return std::make_uniqu
 
 std::unique_ptr<ListRows> json_rows(Source& list, const std::stop_token& stop) {
   if (is_json_array(list)) return json_array_rows(list);
-  if (has_json_lines(list)) return json_line_rows(list);
+  const FirstLine first = first_line_of(list);
+  if (first.object && first.object->path) return json_line_rows(list);
+  if (first.object && !first.is_all) {
+    fail(
+        ErrorKind::kData,
+        "'{}' has lines of JSON, which Stoker reads as a list of files, and the first one names none; give each line a "
+        "path, by the key '{}'",
+        list.name(), fmt::join(kPathColumns, "', '"));
+  }
   if (auto rows = coco_rows(list, stop)) return rows;
   fail(ErrorKind::kData,
        "'{}' is JSON, and not a list that Stoker reads: neither lines nor a list with an object that names a file "

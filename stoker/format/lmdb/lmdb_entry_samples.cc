@@ -16,11 +16,11 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kBeginningBytes = 64;
-static_assert(kBeginningBytes >= kRawDatumHeaderBytesMax);
+static_assert(kImageBeginningBytes >= kRawDatumHeaderBytesMax);
 
 Bytes beginning_of_value(LmdbCursor& cursor, const LmdbEntry& entry, std::uint64_t at = 0) {
-  return cursor.read(entry, at, static_cast<std::size_t>(std::min<std::uint64_t>(kBeginningBytes, entry.length - at)));
+  return cursor.read(entry, at,
+                     static_cast<std::size_t>(std::min<std::uint64_t>(kImageBeginningBytes, entry.length - at)));
 }
 
 /// Protocols 2 to 5 begin so.
@@ -115,7 +115,7 @@ bool LmdbEntrySamples::fill_from_datum(const LmdbEntry& entry, SampleRow& row) {
   } else if (datum->has_data && datum->data_length > 0) {
     const std::uint64_t begin = datum->data_begin;
     const std::string_view extension = extension_of_bytes(cursor_.read(
-        entry, begin, static_cast<std::size_t>(std::min<std::uint64_t>(kBeginningBytes, datum->data_length))));
+        entry, begin, static_cast<std::size_t>(std::min<std::uint64_t>(kImageBeginningBytes, datum->data_length))));
     field.name = extension.empty() ? "data" : extension;
     field.offset += begin;
     field.length = datum->data_length;

@@ -2,15 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
+#include "stoker/format/sequential_reader.h"
+#include "stoker/format/shard_format.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::string_view kWaysOut = "it was damaged or replaced; restore it, pack again, or remove the manifest";
+
+std::uint64_t hash_of(Source& file, const std::stop_token& stop) {
+  Hasher64 hasher;
+  for (SequentialReader reader(file); reader.left() > 0;) {
+    stop_if_asked(stop, file.name());
+    hasher.update(reader.take(std::min<std::uint64_t>(reader.left(), SequentialReader::kBlockBytes)));
+  }
+  return hasher.digest();
+}
 
 }  // namespace
 
@@ -47,15 +60,15 @@ std::string contradiction_of_file(const ManifestShard& listed, const Stores& sto
       .value_or(found);
 }
 
-std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder) {
+std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder,
+                                  const std::stop_token& stop) {
   const Location file = folder / listed.name;
   if (!stores.find(file)) {
-    return fmt::format(
-        "'{}' belongs to the shards by the manifest beside it, and is not there: restore it, or pack again", file);
+    return fmt::format("'{}' is listed in the manifest beside it, and is not there: restore it, or pack again", file);
   }
   std::string found;
   const auto fault = fault_of_data([&] {
-    if (hash64(read_whole(*stores.open(file))) == listed.hash) return;
+    if (hash_of(*stores.open(file), stop) == listed.hash) return;
     found = fmt::format("'{}' is not the one that the manifest beside it lists: {}", file, kWaysOut);
   });
   return fault.value_or(found);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
 #include "stoker/format/manifest/manifest.h"
@@ -23,8 +24,10 @@ std::string contradiction_of_file(const ManifestShard& listed, const Stores& sto
 /// Of a file beside the shard that is not there.
 std::string missing_beside(const ManifestShard& listed, const Stores& stores, const Location& shard);
 
-/// Of a file that belongs to all shards of a manifest, in its folder: of its absence, and of every byte.
-std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder);
+/// Of a file that a manifest lists beside its shards, in its folder: of its absence, and of every byte.
+/// Throws kClosed when asked to `stop`.
+std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder,
+                                  const std::stop_token& stop = {});
 
 /// Of keys, labels, order and sizes: by the fingerprint of the samples that were found, and the bytes of their fields.
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,

@@ -83,6 +83,19 @@ void parse_files(const Json& json, Manifest& manifest) {
   }
 }
 
+void parse_tokens(const Json& json, Manifest& manifest) {
+  if (!json.contains("tokens")) return;
+  const Json& entry = json.at("tokens");
+  const auto number = [&](const char* name) {
+    std::uint64_t none = 0;
+    return static_cast<std::int64_t>(count_of(entry, name, none));
+  };
+  manifest.tokens = {.documents = number("documents"),
+                     .tokens = number("tokens"),
+                     .words = number("words"),
+                     .unknown = number("unknown")};
+}
+
 /// Another program's file may have the name, too. Where a few bytes are damaged, ours still has one word or the other.
 bool is_of_others(const std::string& text) {
   for (const std::string_view word : {kFormat, std::string_view("\"fingerprint\"")}) {
@@ -105,6 +118,7 @@ Manifest parse(std::string_view text) {
   manifest.classes = names_of(json.at("classes"));
   parse_bad(json, manifest);
   parse_files(json, manifest);
+  parse_tokens(json, manifest);
   std::uint64_t bytes = 0, samples = 0, sample_bytes = 0;  // of all shards
   for (const Json& entry : json.at("shards")) {
     ManifestShard& shard = manifest.shards.emplace_back();
@@ -157,6 +171,12 @@ std::string Manifest::to_json() const {
   }
   for (const ManifestFile& file : files) {
     json["files"].push_back({{"name", name_json(file.name)}, {"hash", to_hex(file.hash)}});
+  }
+  if (tokens) {
+    json["tokens"] = {{"documents", tokens->documents},
+                      {"tokens", tokens->tokens},
+                      {"words", tokens->words},
+                      {"unknown", tokens->unknown}};
   }
   json["shards"] = Json::array();
   for (const ManifestShard& shard : shards) {

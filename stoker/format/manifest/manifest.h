@@ -44,6 +44,11 @@ struct ManifestBad {
   std::string key, reason;
 };
 
+/// Of a pack of tokens, which has no shards: its files are all that it holds.
+struct ManifestTokens {
+  std::int64_t documents = 0, tokens = 0, words = 0, unknown = 0;  // words: of the vocabulary
+};
+
 struct Manifest {
   std::vector<ManifestShard> shards;
   std::vector<std::string> fields;
@@ -51,7 +56,8 @@ struct Manifest {
   std::vector<ManifestBad> bad{};     // left out, or kept as they are; by their numbers
   std::int64_t concealed = 0;         // images with damaged parts, which decoders conceal
   std::vector<ManifestFile> files{};  // which only some formats have
-  std::string job;                    // what tells whether a later call would pack the same
+  std::optional<ManifestTokens> tokens{};
+  std::string job;  // what tells whether a later call would pack the same
 
   const ManifestShard* find(std::string_view name) const;
 

@@ -39,6 +39,11 @@ Manifests::Found Manifests::find(const Location& shard) {
   return {&*beside.manifest, listed->second, contradiction_of_size(*listed->second, shard.shown(), bytes)};
 }
 
+const ManifestTokens* Manifests::tokens_of(const Location& in) {
+  const Entry& found = entry(in);
+  return found.manifest && found.manifest->tokens ? &*found.manifest->tokens : nullptr;
+}
+
 std::vector<Location> Manifests::shards_of(const Location& in) {
   std::vector<Location> shards;
   if (const Entry& found = entry(in); found.manifest) {

@@ -27,6 +27,8 @@ class Manifests {
   Found find(const Location& shard);
   /// The shards that the manifest in a folder lists; empty without one.
   std::vector<Location> shards_of(const Location& in);
+  /// What the manifest in a folder says of its tokens; null without one, and for other packs.
+  const ManifestTokens* tokens_of(const Location& in);
   /// The folders with a manifest that shards_of() was asked for.
   const std::vector<Location>& whole_folders() const { return whole_folders_; }
   /// What was found to be wrong since the last call, as sentences.

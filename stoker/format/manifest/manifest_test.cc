@@ -93,6 +93,17 @@ TEST_F(ManifestInFolder, KeepsTheTagsOfIndexes) {
   EXPECT_FALSE(read.shards[0].index_tag) << "not every pack says";
 }
 
+TEST_F(ManifestInFolder, KeepsTheCountsOfTokens) {
+  EXPECT_FALSE(Manifest::from_json(manifest_.to_json(), "m.json").tokens);
+  manifest_.tokens = {.documents = 2, .tokens = 300, .words = 40, .unknown = 5};
+  const Manifest read = Manifest::from_json(manifest_.to_json(), "m.json");
+  ASSERT_TRUE(read.tokens);
+  EXPECT_EQ(read.tokens->documents, 2);
+  EXPECT_EQ(read.tokens->tokens, 300);
+  EXPECT_EQ(read.tokens->words, 40);
+  EXPECT_EQ(read.tokens->unknown, 5);
+}
+
 TEST_F(ManifestInFolder, KeepsNamesThatAreNoText) {
   manifest_.classes = {"caf\xe9", "caf\xc3\xa9", "\xff\xfe", "{\"hex\": \"00\"}", ""};
   manifest_.fields = {"jpg", "\x80"};

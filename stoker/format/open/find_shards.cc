@@ -1,8 +1,12 @@
 #include "stoker/format/open/find_shards.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -11,6 +15,7 @@
 #include "stoker/format/member_name.h"
 #include "stoker/format/open/path_pattern.h"
 #include "stoker/format/text_lines.h"
+#include "stoker/format/tokens/token_file.h"
 
 namespace stoker {
 namespace {
@@ -38,8 +43,14 @@ std::string beginning_of(Bytes head) {
   for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
   const std::optional<ObjectFacts> facts = stores.find(path);
   const std::string found = facts ? beginning_of(ShardCandidate(stores, path, facts).head()) : "it is not there";
-  fail(ErrorKind::kData, "'{}' is not a kind of data that Stoker knows ({}or a text file of paths): {}", path, known,
-       found);
+  const std::optional<Location> index = facts && facts->is_file() ? find_token_index(stores, path) : std::nullopt;
+  fail(ErrorKind::kData, "'{}' is not a kind of data that Stoker knows ({}or a text file of paths): {}{}", path, known,
+       found,
+       index
+           ? fmt::format("; '{}' is an index of tokens: open the .bin with the option tokens, the length of sequences, "
+                         "or documents",
+                         *index)
+           : "");
 }
 
 bool is_image_name(std::string_view file) {
@@ -100,6 +111,26 @@ std::vector<Location> listed_in_folder(const Stores& stores, const Location& fol
   return {};
 }
 
+[[noreturn]] void fail_tokens(const Location& folder) {
+  fail(ErrorKind::kUsage, "'{}' holds tokens; open it with the option tokens: the length of sequences, or documents",
+       folder);
+}
+
+/// In a folder of nothing else that Stoker knows: a ".bin" that has an index of tokens beside it.
+bool holds_tokens(const Stores& stores, const Location& location, const Folder& folder) {
+  std::set<std::string_view> bins, indexes;  // without their endings
+  for (std::size_t i = 0; i < folder.size(); ++i) {
+    const Folder::Entry entry = folder[i];
+    if (entry.is_folder || is_image_name(entry.name)) return false;
+    const std::string_view stem = entry.name.substr(0, entry.name.rfind('.'));
+    if (entry.name.ends_with(".bin")) bins.insert(stem);
+    if (entry.name.ends_with(".idx")) indexes.insert(stem);
+  }
+  return std::any_of(indexes.begin(), indexes.end(), [&](std::string_view stem) {
+    return bins.contains(stem) && find_token_index(stores, location / fmt::format("{}.bin", stem));
+  });
+}
+
 /// The shards that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
 std::vector<Location> shards_in_folder(const Stores& stores, const Location& location) {
   const std::unique_ptr<Folder> folder = listed(stores, location);
@@ -120,6 +151,7 @@ std::vector<Location> shards_in_folder(const Stores& stores, const Location& loc
     if (is_image_name(entry.name)) images.emplace_back(entry.name);
     if (is_shard_name(entry.name)) shards.push_back(location / entry.name);
   }
+  if (shards.empty() && holds_tokens(stores, location, *folder)) fail_tokens(location);
   if (shards.empty()) return {};
   Below below;
   for (const Location& one : folders) {
@@ -130,8 +162,9 @@ std::vector<Location> shards_in_folder(const Stores& stores, const Location& loc
     return {};
   }
   if (below.shard) {
-    log(LogLevel::kWarning, "'{}': reads the shards that lie directly in it ({}), not those in its folders, such as '{}'",
-        location, shards.size(), *below.shard);
+    log(LogLevel::kWarning,
+        "'{}': reads the shards that lie directly in it ({}), not those in its folders, such as '{}'", location,
+        shards.size(), *below.shard);
   }
   std::sort(shards.begin(), shards.end());
   if (!images.empty()) {
@@ -146,8 +179,8 @@ std::vector<Location> shards_in_folder(const Stores& stores, const Location& loc
 /// The shards that a user's words stand for.
 class ShardFinder {
  public:
-  ShardFinder(const Stores& stores, Manifests& manifests, const std::stop_token& stop)
-      : stores_(stores), manifests_(manifests), stop_(stop) {}
+  ShardFinder(const Stores& stores, Manifests& manifests, const std::stop_token& stop, TokenPacks token_packs)
+      : stores_(stores), manifests_(manifests), stop_(stop), token_packs_(token_packs) {}
 
   std::vector<FoundShard> find(const std::vector<std::string>& data) {
     for (const std::string& pattern : data) {
@@ -167,6 +200,7 @@ class ShardFinder {
     const std::optional<ObjectFacts> facts = stores_.stat(location, "open");
     if (facts->is_folder()) {
       std::vector<Location> shards = manifests_.shards_of(location);
+      if (manifests_.tokens_of(location)) return pass_token_pack(location);
       if (shards.empty()) shards = shards_in_folder(stores_, location);
       stores_.expect(shards);
       for (const Location& shard : shards) {
@@ -180,6 +214,10 @@ class ShardFinder {
     if (add_if_known(location, facts)) return;
     if (from_list) fail_unknown_kind(stores_, location);
     add_listed(location);
+  }
+
+  void pass_token_pack(const Location& folder) const {
+    if (token_packs_ == TokenPacks::kRefuse) fail_tokens(folder);
   }
 
   bool add_if_known(const Location& location, const std::optional<ObjectFacts>& facts) {
@@ -208,14 +246,15 @@ class ShardFinder {
   const Stores& stores_;
   Manifests& manifests_;
   const std::stop_token& stop_;
+  const TokenPacks token_packs_;
   std::vector<FoundShard> shards_;
 };
 
 }  // namespace
 
 std::vector<FoundShard> find_shards(const std::vector<std::string>& data, const Stores& stores, Manifests& manifests,
-                                    const std::stop_token& stop) {
-  return ShardFinder(stores, manifests, stop).find(data);
+                                    const std::stop_token& stop, TokenPacks token_packs) {
+  return ShardFinder(stores, manifests, stop, token_packs).find(data);
 }
 
 std::vector<FoundShard> chosen_shards(std::vector<FoundShard> shards,

@@ -17,10 +17,16 @@ struct FoundShard {
   const ShardFormat* format;
 };
 
+/// What becomes of a folder with a pack of tokens, which has no shards.
+enum class TokenPacks {
+  kRefuse,  // with a sentence that says how it is opened
+  kPass,    // Manifests::whole_folders() has it
+};
+
 /// DATA (INTERFACES), or several of them joined in order. A folder with a manifest stands for the shards it lists.
 /// Throws kNotFound, kIo, kData or kUsage with a sentence that names the file, and kClosed when asked to `stop`.
 std::vector<FoundShard> find_shards(const std::vector<std::string>& data, const Stores& stores, Manifests& manifests,
-                                    const std::stop_token& stop);
+                                    const std::stop_token& stop, TokenPacks token_packs = TokenPacks::kRefuse);
 
 /// Those of these numbers; all where none are given. Throws kUsage for a number that no shard has.
 std::vector<FoundShard> chosen_shards(std::vector<FoundShard> shards,

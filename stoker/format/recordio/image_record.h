@@ -27,9 +27,6 @@ struct ImageRecord {
 /// short for their header.
 std::optional<ImageRecord> read_image_record(Bytes head, std::size_t length);
 
-/// How much of the image is looked at.
-inline constexpr std::size_t kImageBeginningBytes = 64;
-
 /// Fills `row`, which is clear, except for its source. `head`: the data up to kImageBeginningBytes of the image, at
 /// least; `offset`: where the data lie. The names that the row shows live forever.
 void fill_image_row(Bytes head, std::size_t length, const ImageRecord& record, std::uint64_t offset,

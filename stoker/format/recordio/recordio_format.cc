@@ -8,6 +8,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
+#include "stoker/format/image_bytes.h"
 #include "stoker/format/recordio/image_record.h"
 #include "stoker/format/recordio/recordio_shard_writer.h"
 

@@ -1,6 +1,10 @@
 #include "stoker/format/tar/tar_format.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
@@ -59,13 +63,32 @@ bool TarSamples::next(SampleRow& row) {
       has_member_ = next_member();
     } while (has_member_ && split_member_name(tar_.name())->key == row.key);
   }
+  note_numbered_images(row);
   ended_ = !has_member_;
   if (ended_) warn();
   return !row.fields.empty();
 }
 
+/// "cd1.1.jpg" and "cd1.2.jpg" may well be two photographs, whose names have dots.
+void TarSamples::note_numbered_images(const SampleRow& row) {
+  std::vector<std::string_view> numbered;
+  for (const SampleField& field : row.fields) {
+    const bool begins_with_digit = field.name.front() >= '0' && field.name.front() <= '9';
+    if (begins_with_digit && is_image_field_name(field.name)) numbered.push_back(field.name);
+  }
+  if (numbered.size() < 2 || numbered_++ > 0) return;
+  first_numbered_ = fmt::format("'{}' with '{}' and '{}'", row.key, numbered[0], numbered[1]);
+}
+
 void TarSamples::warn() const {
   class_numbers_.warn(source_.name());
+  if (numbered_ > 0) {
+    log(LogLevel::kWarning,
+        "'{}': {} several images that are told apart by numbers alone, such as {}; a sample's key ends at the first "
+        "dot "
+        "of the name, so if each image is a sample, replace the dots, or pack them from a folder",
+        source_.name(), numbered_ == 1 ? "1 sample has" : fmt::format("{} samples have", numbered_), first_numbered_);
+  }
   if (passed_over_ == 0) return;
   log(LogLevel::kWarning, "'{}': skips {} (links, devices or sparse files); the first is '{}'", source_.name(),
       counted(passed_over_, "member"), first_passed_over_);

@@ -34,7 +34,8 @@ class TarSamples final : public ShardScan {
   /// Replaces `row` by the next sample; false after the last, when the whole tar has been seen to be sound. Throws
   /// kData naming the source, the place and the last good member when it is damaged, truncated anywhere (a missing end
   /// mark included), compressed, or when a sample has a field twice; kClosed when asked to stop. Warns at the end of
-  /// members that are passed over, and of samples whose `cls` is not a number: their label is -1. The row's views live
+  /// members that are passed over, of samples that look like several, and of those whose `cls` is not a number: their
+  /// label is -1. The row's views live
   /// as long as this object.
   bool next(SampleRow& row) override;
   ShardNotes take_notes() override { return {.holds_index = saw_index_}; }
@@ -43,6 +44,7 @@ class TarSamples final : public ShardScan {
   /// Goes to the next member that belongs to a sample.
   bool next_member();
   void add_member(SampleRow& row);
+  void note_numbered_images(const SampleRow& row);
   void warn() const;
 
   Source& source_;
@@ -56,6 +58,8 @@ class TarSamples final : public ShardScan {
   ClassNumbers class_numbers_;
   std::int64_t passed_over_ = 0;  // members
   std::string first_passed_over_;
+  std::int64_t numbered_ = 0;   // samples
+  std::string first_numbered_;  // its key, and two of its images
 };
 
 }  // namespace stoker

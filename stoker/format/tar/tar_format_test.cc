@@ -170,6 +170,15 @@ TEST(TarFormat, WarnsOfMembersThatItPassesOver) {
   EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("2 members"), HasSubstr("'b.jpg'"))));
 }
 
+TEST(TarFormat, WarnsOfImagesThatNumbersAloneTellApart) {
+  MemorySource source =
+      in_memory(tar_member("cd1.1.jpg", "x") + tar_member("cd1.2.jpg", "y") + tar_member("b.left.jpg", "x") +
+                tar_member("b.right.jpg", "y") + tar_member("c.2019.06.jpg", "x") + tar_end());
+  const LogCapture log;
+  EXPECT_EQ(scan_tar(source).size(), 3);
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("1 sample has"), HasSubstr("'cd1' with '1.jpg' and '2.jpg'"))));
+}
+
 TEST(TarFormat, ReportsTruncationAtEveryByte) {
   const std::string whole = small_tar();
   const std::size_t end_mark = whole.size() - 1024;

@@ -104,6 +104,12 @@ class TokenDataset final : public Dataset {
     return sum;
   }
 
+  std::int64_t streams() const override { return streams_; }
+  std::vector<std::uint64_t> field_sizes(std::string_view field) const override {
+    if (length_ == 0 || field != field_names_.front()) return {};
+    return {(static_cast<std::uint64_t>(length_) + 1) * size_of(files_.front().type)};
+  }
+
   std::uint64_t fingerprint() const override {
     std::string all = fmt::format("tokens {} {} {}\n", field_names_.front(), length_, streams_);
     if (document_seed_) all += fmt::format("documents {}\n", *document_seed_);
@@ -126,9 +132,9 @@ class TokenDataset final : public Dataset {
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, const Stores& stores,
+std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, const Stores& stores,
                                            const TokenSamples& options, const std::stop_token& stop) {
-  if (files.empty()) fail(ErrorKind::kUsage, "no file of tokens was named");
+  if (named.empty()) fail(ErrorKind::kUsage, "no file of tokens was named");
   if (options.length && (*options.length < 1 || *options.length > kTokensMost)) {
     fail(ErrorKind::kUsage, "length is {}, but must be at least 1 and at most {}", *options.length, kTokensMost);
   }
@@ -139,6 +145,11 @@ std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, c
     fail(ErrorKind::kUsage, "a document_seed is for sequences, whose documents it shuffles: name their length");
   }
   const bool with_documents = !options.length || options.document_seed;
+  stores.expect(named);
+  std::vector<Location> files;
+  for (const Location& at : named) {
+    for (Location& file : find_token_files(stores, at, options.type)) files.push_back(std::move(file));
+  }
   stores.expect(files);
   std::vector<TokenFile> opened;
   for (const Location& at : files) {
@@ -150,8 +161,8 @@ std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, c
            to_string(opened.front().type), file.source->name(), to_string(file.type));
     }
     if (with_documents && file.documents.size() < 2) {
-      fail(ErrorKind::kUsage, "'{}' does not say where documents begin, as an .idx does: {}", file.source->name(),
-           options.length ? "leave out document_seed" : "name a length of sequences");
+      fail(ErrorKind::kUsage, "'{}' does not say where documents begin, as an .idx and the rows of an array do; {}",
+           file.source->name(), options.length ? "leave out document_seed" : "name a length of sequences");
     }
     if (options.document_seed) shuffle_documents(file, *options.document_seed, opened.size() - 1);
   }

@@ -25,9 +25,10 @@ struct TokenSamples {
   std::optional<std::uint64_t> document_seed{};
 };
 
-/// The samples of several files; sequences end with their file. Throws as open_token_file() does, kUsage for options
-/// that make no sense, kData for files without a sample or of different types, and kClosed when asked to `stop`.
-std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, const Stores& stores,
+/// The samples of several files, or of those in folders; sequences end with their file. Throws as open_token_file()
+/// does, kUsage for options that make no sense, kData for files without a sample or of different types, and kClosed
+/// when asked to `stop`.
+std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, const Stores& stores,
                                            const TokenSamples& options, const std::stop_token& stop = {});
 
 }  // namespace stoker

@@ -74,9 +74,9 @@ void PythonFunction::start() {
   const Json answer = Json::parse(ask(first.dump(), kStartTimeoutS), nullptr, false);
   if (answer.is_object() && !answer.contains("error")) return;
   process_.reset();
-  why_not_ =
-      fmt::format("function '{}' cannot be loaded: {}", spec_.name,
-                  answer.is_object() ? answer.value("error", std::string()) : "its process said nothing that makes sense");
+  why_not_ = fmt::format(
+      "function '{}' cannot be loaded: {}", spec_.name,
+      answer.is_object() ? answer.value("error", std::string()) : "its process said nothing that makes sense");
   fail(ErrorKind::kUsage, "{}", why_not_);
 }
 
@@ -114,7 +114,8 @@ void PythonFunction::call(const FunctionSeed& seed, const GivenPlaces& place) {
 void PythonFunction::forget_process_that_ended() {
   const std::optional<std::string> how = process_ ? process_->ended_meanwhile() : std::nullopt;
   if (!how) return;
-  log(LogLevel::kWarning, "between two calls, the process of function '{}' {}; another one is started", spec_.name, *how);
+  log(LogLevel::kWarning, "between two calls, the process of function '{}' {}; another one is started", spec_.name,
+      *how);
   process_.reset();
 }
 

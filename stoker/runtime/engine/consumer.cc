@@ -410,7 +410,8 @@ void Consumer::report_bad() {
          epoch_bad_.size(), most, bad.bad.reason,
          core_.quarantine
              ? fmt::format("; '{}' lists them", core_.quarantine->path())
-             : "; --quarantine FILE (in Python: quarantine=) lists them, and the next run passes over those listed");
+             : "; `stoker verify DATA --quarantine FILE` finds all of them, and a run with that --quarantine FILE (in "
+               "Python: quarantine=) passes over those listed");
   }
 }
 

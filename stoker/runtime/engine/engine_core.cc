@@ -8,12 +8,19 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
+#include "stoker/plan/data_check.h"
 #include "stoker/runtime/engine/board_options.h"
 #include "stoker/runtime/open_stores.h"
 #include "stoker/runtime/thread_pool.h"
 
 namespace stoker {
 namespace {
+
+Plan plan_for(const Dataset& dataset, Recipe recipe) {
+  Plan plan(std::move(recipe));
+  check_suits(plan, dataset);
+  return plan;
+}
 
 std::unique_ptr<const BatchMixer> mixer_of(const Plan& plan, const ResolvedOptions& options) {
   if (plan.mixing().empty()) return nullptr;
@@ -64,7 +71,7 @@ void add_traffic(const StoreTraffic& traffic, Metrics& metrics) {
 
 EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options)
     : dataset(std::move(data)),
-      plan(std::move(recipe)),
+      plan(plan_for(*dataset, std::move(recipe))),
       device(options.given.device),
       pinned(options.given.pin_memory ? open_pinned_host() : nullptr),
       cores(options.cores),

@@ -8,6 +8,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/machine.h"
 #include "stoker/format/dataset_views.h"
+#include "stoker/plan/data_check.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/probe/function_time.h"
 #include "stoker/runtime/report/metrics_window.h"
@@ -164,6 +165,7 @@ std::vector<double> scaled_to(double mean, std::vector<double> values) {
 
 CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan& plan,
                        const CoreProbeOptions& options) {
+  check_suits(plan, *dataset);
   StagesTried trial = try_stages(*dataset, plan, options);
   const auto samples = static_cast<std::int64_t>(trial.samples.good.size());
   const auto affordable = static_cast<std::int64_t>(static_cast<double>(kBatchNs) / std::max(trial.each_ns, 1.0));

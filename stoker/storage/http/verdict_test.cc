@@ -127,7 +127,8 @@ TEST(Verdict, TellsFailuresThatPassFromOthers) {
   EXPECT_EQ(untrusted.kind, Kind::kFinal);
   EXPECT_THAT(untrusted.why, HasSubstr("self-signed certificate"));
   EXPECT_EQ(verdict_on_failure(CURLE_URL_MALFORMAT, "").error, ErrorKind::kUsage);
-  const Verdict plain = verdict_on_failure(CURLE_SSL_CONNECT_ERROR, "error:0A00010B:SSL routines::wrong version number");
+  const Verdict plain =
+      verdict_on_failure(CURLE_SSL_CONNECT_ERROR, "error:0A00010B:SSL routines::wrong version number");
   EXPECT_EQ(plain.kind, Kind::kFinal);
   EXPECT_THAT(plain.why, HasSubstr("http://"));
   EXPECT_EQ(verdict_on_failure(CURLE_SSL_CONNECT_ERROR, "unexpected eof while reading").kind, Kind::kAgain);

@@ -54,6 +54,10 @@ void encode_jpeg(ImageView image, const JpegEncodeOptions& options, std::vector<
     fail(ErrorKind::kUsage, "a JPEG needs interleaved rows of 1 or 3 channels, not of {}", image.channels);
   }
   if (image.width < 1 || image.height < 1) fail(ErrorKind::kUsage, "an image without pixels cannot be a JPEG");
+  if (image.width > JPEG_MAX_DIMENSION || image.height > JPEG_MAX_DIMENSION) {
+    fail(ErrorKind::kLimit, "an image of {} x {} pixels cannot become a JPEG, whose sides have at most {}", image.width,
+         image.height, JPEG_MAX_DIMENSION);
+  }
   const std::vector<std::uint8_t> exif =
       options.orientation == 1 ? std::vector<std::uint8_t>() : make_exif(options.orientation);
   Encoder encoder;

@@ -1,0 +1,33 @@
+#include "stoker/plan/data_check.h"
+
+#include <string>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+/// A sequence has one token more than it has places: the last target.
+void check_tokens(const Plan& plan, const ViewPlan& view, const Dataset& dataset) {
+  const TokenOptions& options = view.tokens;
+  const auto wanted = static_cast<std::uint64_t>(options.length);
+  for (const std::uint64_t bytes : dataset.field_sizes(plan.fields()[static_cast<std::size_t>(view.field)])) {
+    const std::uint64_t length = bytes / size_of(*options.type) - 1;
+    const bool is_cut = length > wanted && options.longer != TokenOptions::Longer::kRefuse;
+    if (length == wanted || is_cut) continue;
+    fail(ErrorKind::kUsage,
+         "view '{}': decode_tokens takes sequences of {} tokens, and the data are opened as sequences of {}; give both "
+         "the same length",
+         view.name, wanted, length);
+  }
+}
+
+}  // namespace
+
+void check_suits(const Plan& plan, const Dataset& dataset) {
+  for (const ViewPlan& view : plan.views()) {
+    if (view.kind == ViewKind::kTokens) check_tokens(plan, view, dataset);
+  }
+}
+
+}  // namespace stoker
