@@ -261,8 +261,13 @@ void bind_tensor(nb::module_& module) {
                        "(8, 3, 224, 224)")
       .def_prop_ro("shape", &shape_of, "The extents, beginning with the batch's.")
       .def_prop_ro(
-          "dtype", [](const PyTensor& self) { return std::string(numpy_name(self.view.dtype)); },
-          "As numpy and others name it: 'uint8', 'int64', 'float16', 'bfloat16', 'float32'.")
+          "dtype",
+          [](const PyTensor& self) -> nb::object {
+            const nb::str name(numpy_name(self.view.dtype).data());
+            if (self.view.dtype == DType::kBF16) return name;
+            return nb::module_::import_("numpy").attr("dtype")(name);
+          },
+          "A numpy.dtype; of bf16, which numpy lacks, the name 'bfloat16'.")
       .def_prop_ro(
           "layout",
           [](const PyTensor& self) -> nb::object {

@@ -4,6 +4,7 @@ from os import PathLike
 from typing import Any, Callable, Iterable, Mapping, Protocol, Sequence, TypeVar, Union
 
 import numpy
+from numpy import dtype as _NumpyType
 from numpy.typing import NDArray
 
 _Path = Union[str, PathLike[str]]
@@ -425,7 +426,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
-    def dtype(self) -> str: ...
+    def dtype(self) -> _NumpyType[Any] | str: ...
     @property
     def layout(self) -> str | None: ...
     def numpy(self) -> NDArray[Any]: ...
