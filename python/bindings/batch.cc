@@ -263,7 +263,7 @@ void bind_tensor(nb::module_& module) {
       .def_prop_ro(
           "dtype",
           [](const PyTensor& self) -> nb::object {
-            const nb::str name(numpy_name(self.view.dtype).data());
+            nb::str name(numpy_name(self.view.dtype).data());
             if (self.view.dtype == DType::kBF16) return name;
             return nb::module_::import_("numpy").attr("dtype")(name);
           },
