@@ -86,12 +86,12 @@ void add_job_options(Command& command, std::optional<std::uint64_t>& memory, Dec
 /// How the data's shards are read, and where Stoker looks for their indexes.
 void add_open_options(Command& command, OpenOptions& open);
 void add_store_options(Command& command, StoreOptions& store);
-/// Which fields hold images and labels.
 /// Files of tokens.
 void add_token_options(Command& command, std::optional<TokenSamples>& tokens);
 /// Throws kUsage for an option, among those given to a command with --tokens, that tokens do not have: all but `these`,
 /// those of stores, and --json.
 void require_for_tokens(const Command& command, std::initializer_list<std::string_view> these);
+/// Which fields hold images and labels.
 void add_field_options(Command& command, FieldChoice& fields);
 void add_json_flag(Command& command, bool& json);
 

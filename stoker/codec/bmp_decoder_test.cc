@@ -5,7 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/base/rounds_testing.h"
+#include "stoker/codec/damage_sweep_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/encoded_testing.h"
 
@@ -138,25 +138,8 @@ TEST(BmpDecoder, ATruncatedFileIsBadOrLacksOnlyPadding) {
 }
 
 TEST(BmpDecoder, DamageIsBadForEveryWindowOrForNone) {
-  AnyImageDecoder decoder(kTestLimits), other(kTestLimits);
   const auto kinds = kinds_of_bmp();
-  const auto check = [&](const std::vector<std::uint8_t>& broken) {
-    const auto whole = try_decode(decoder, broken), again = try_decode(other, broken);
-    ASSERT_EQ(whole.has_value(), again.has_value());
-    ASSERT_EQ(whole.has_value(), try_decode(other, broken, {0, 0, 1, 1}).has_value());
-    ASSERT_TRUE(!whole || whole->pixels == again->pixels);
-  };
-  for (const auto& file : kinds) {
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-      auto broken = file;
-      broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-      check(broken);
-    }
-  }
-  for (unsigned seed = 0; seed < rounds(2000u); ++seed) {
-    std::mt19937 random(seed);
-    check(mangled(kinds[seed % kinds.size()], 18, random));
-  }
+  expect_damage_is_bad_for_every_window_or_none(kinds, {.flipped = kinds.size(), .intact = 18, .seeds = 2000});
 }
 
 }  // namespace

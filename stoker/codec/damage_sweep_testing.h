@@ -15,13 +15,14 @@
 namespace stoker {
 
 struct DamageSweep {
-  std::size_t bytes_max = SIZE_MAX;  // of the first file, whose bits are flipped
+  std::size_t flipped = 1;           // files, the first ones, whose bits are flipped
+  std::size_t bytes_max = SIZE_MAX;  // of each of those
   std::size_t bit_step = 1;
   std::size_t intact = 0;  // bytes at the beginning of all files that are not mangled
   unsigned seeds = 0;
 };
 
-/// Flips bits of the first file and mangles all: each result decodes as a whole, in another decoder and for one pixel
+/// Flips bits of the first files and mangles all: each result decodes as a whole, in another decoder and for one pixel
 /// alone, or in none of these, and to the same pixels. Enough of them must be bad.
 inline void expect_damage_is_bad_for_every_window_or_none(const std::vector<std::vector<std::uint8_t>>& files,
                                                           const DamageSweep& sweep) {
@@ -34,10 +35,12 @@ inline void expect_damage_is_bad_for_every_window_or_none(const std::vector<std:
     ASSERT_TRUE(!whole || whole->pixels == again->pixels);
     bad += !whole;
   };
-  for (std::size_t bit = 0; bit < 8 * std::min(files[0].size(), sweep.bytes_max); bit += sweep.bit_step) {
-    auto broken = files[0];
-    broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    check(broken);
+  for (std::size_t file = 0; file < std::min(files.size(), sweep.flipped); ++file) {
+    for (std::size_t bit = 0; bit < 8 * std::min(files[file].size(), sweep.bytes_max); bit += sweep.bit_step) {
+      auto broken = files[file];
+      broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+      check(broken);
+    }
   }
   for (unsigned seed = 0; seed < rounds(sweep.seeds); ++seed) {
     std::mt19937 random(seed);

@@ -17,6 +17,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/base/stop_scope.h"
 #include "stoker/storage/arranged_testing.h"
 #include "stoker/storage/block_testing.h"
 #include "stoker/storage/cache/disk_cache.h"
@@ -334,6 +335,17 @@ TEST_P(SourceConformance, GivesUpWhatIsNoLongerWanted) {
   EXPECT_EQ(read_with(kNever, stop.get_token()), ErrorKind::kClosed);
   EXPECT_EQ(read_with(kNever, {}), std::nullopt) << "the same request again";
   EXPECT_EQ(bytes, expected(0, bytes.size()));
+}
+
+TEST_P(SourceConformance, EndsReadsThatTheirThreadWasToldToStop) {
+  std::stop_source stop;
+  stop.request_stop();
+  std::vector<std::uint8_t> bytes(1);
+  {
+    const StopScope scope(stop.get_token());
+    EXPECT_EQ(error_of([&] { read_fully(*source_, 0, bytes, part_); }).kind(), ErrorKind::kClosed);
+  }
+  read_fully(*source_, 0, bytes, part_);
 }
 
 TEST_P(SourceConformance, ScattersARangeIntoPiecesAroundHoles) {

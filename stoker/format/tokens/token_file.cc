@@ -20,7 +20,7 @@ using namespace std::string_view_literals;
 constexpr std::string_view kNpyMagic = "\x93NUMPY"sv, kTokenIndexMagic = "MMIDIDX"sv;
 
 bool begins_with(Source& source, std::string_view magic) {
-  std::array<std::uint8_t, 7> head{};  // as long as either of the above
+  std::array<std::uint8_t, 7> head{};  // as long as the longer of the above
   if (source.size() >= head.size()) read_fully(source, 0, head);
   return as_text(head).starts_with(magic);
 }
