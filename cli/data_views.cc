@@ -11,11 +11,15 @@
 
 namespace stoker {
 
-void add_data_view_options(Command& command, DataViewOptions& views) {
-  add_text_option(command, "--subset", views.subset, "Only the samples whose keys this list has")->option_text("FILE");
-  add_text_option(command, "--labels", views.labels,
+void add_sample_choice_options(Command& command, std::string& subset, std::string& labels) {
+  add_text_option(command, "--subset", subset, "Only the samples whose keys this list has")->option_text("FILE");
+  add_text_option(command, "--labels", labels,
                   "A list or CSV file of keys and labels; or folders: a key's first folder is its class")
       ->option_text("FILE|folders");
+}
+
+void add_data_view_options(Command& command, DataViewOptions& views) {
+  add_sample_choice_options(command, views.subset, views.labels);
   add_text_option(command, "--decode", views.decode,
                   "How JPEGs are decoded, whatever the recipe says (stoker ops decode)")
       ->option_text("planar|faithful");
@@ -25,12 +29,10 @@ std::shared_ptr<const Dataset> open_views(const std::vector<std::string>& data, 
                                           const DataViewOptions& views) {
   std::shared_ptr<const Dataset> dataset = open_samples(data, open);
   if (!views.subset.empty()) {
-    dataset = subset(dataset, samples_of_keys(*dataset, read_key_list(views.subset, open_stores(open))));
-    if (dataset->size() == 0) fail(ErrorKind::kData, "the list '{}' names no sample", views.subset);
+    dataset = subset(dataset, samples_listed(*dataset, views.subset, open_stores(open)));
   }
   if (views.labels.empty()) return dataset;
-  Labels labels = views.labels == "folders" ? labels_of_folders(*dataset)
-                                            : read_labels(*dataset, views.labels, {}, {}, open_stores(open));
+  Labels labels = labels_given(*dataset, views.labels, {}, {}, open_stores(open));
   return with_labels(dataset, std::move(labels.numbers), std::move(labels.classes));
 }
 

@@ -16,7 +16,9 @@ struct DataViewOptions {
   std::string subset, labels, decode;  // empty: all samples; the data's own labels; as the recipe says
 };
 
-/// Adds --subset, --labels and --decode.
+/// Adds --subset and --labels.
+void add_sample_choice_options(Command& command, std::string& subset, std::string& labels);
+/// Adds these and --decode.
 void add_data_view_options(Command& command, DataViewOptions& views);
 
 /// Throws as open_samples() does, and for lists that do not suit the data.

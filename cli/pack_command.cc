@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/data_views.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
 #include "cli/planned_job.h"
@@ -228,6 +229,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
       ->required()
       ->option_text(" ");
   add_field_options(*command, pack.fields);
+  add_sample_choice_options(*command, pack.subset, pack.labels);
   add_parsed_option(
       *command, "--format", pack.format, [](const std::string& text) { return &writable_format(text); },
       fmt::format("Format of the shards; {}", pack.format->name()))

@@ -107,8 +107,7 @@ PyDataset labelled(const PyDataset& self, nb::handle labels, nb::handle classes)
   if (is_path(labels)) {
     const std::string path = path_argument("labels", labels);
     run_unless_interrupted([&](const std::stop_token& stop) {
-      chosen = path == "folders" ? labels_of_folders(*self.dataset, chosen.classes, stop)
-                                 : read_labels(*self.dataset, path, chosen.classes, stop, open_stores({}, stop));
+      chosen = labels_given(*self.dataset, path, chosen.classes, stop, open_stores({}, stop));
     });
   } else {
     chosen.numbers =

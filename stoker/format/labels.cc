@@ -139,6 +139,12 @@ Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& cl
   return numbered(names, {folders.begin(), folders.end()}, "the folders");
 }
 
+Labels labels_given(const Dataset& data, const std::string& given, const std::vector<std::string>& classes,
+                    const std::stop_token& stop, const Stores& stores) {
+  if (given == "folders") return labels_of_folders(data, classes, stop);
+  return read_labels(data, given, classes, stop, stores);
+}
+
 Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, const std::vector<std::string>& classes,
                        const std::string& field) {
   const auto is_negative = [](const std::string& text) {
@@ -175,6 +181,13 @@ std::vector<std::string> read_key_list(const std::string& path, const Stores& st
   std::vector<std::string> names;
   for (const TextLine& line : lines_of(path, stores)) names.emplace_back(line.text);
   return names;
+}
+
+std::vector<std::int64_t> samples_listed(const Dataset& data, const std::string& path, const Stores& stores,
+                                         const std::stop_token& stop) {
+  std::vector<std::int64_t> samples = samples_of_keys(data, read_key_list(path, stores), stop);
+  if (samples.empty()) fail(ErrorKind::kData, "the list '{}' names no sample", path);
+  return samples;
 }
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// Labels from outside a data set's own fields: from a file that lists them, or from the folders in samples' keys.
+// Lists of samples and their labels from outside a data set: from files, or from the folders in samples' keys.
 // Threads: any.
 #pragma once
 
@@ -29,6 +29,10 @@ Labels read_labels(const Dataset& data, const std::string& path, const std::vect
 Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes = {},
                          const std::stop_token& stop = {});
 
+/// "folders", or the path of a file: one of the above.
+Labels labels_given(const Dataset& data, const std::string& given, const std::vector<std::string>& classes = {},
+                    const std::stop_token& stop = {}, const Stores& stores = {});
+
 /// From texts, one for each sample, or none: whole numbers, of which negative ones mean none, or names of classes.
 /// Names are numbered in the order of `classes` if all are among them, else in byte order; -1 for none. Throws kData,
 /// naming the `field`, if no sample has one.
@@ -42,5 +46,9 @@ Labels labels_of_field(const Dataset& data, const std::string& field, const std:
 /// The entries of a text file, a key or a file's name a line; empty lines and those that begin with '#' are skipped.
 /// Throws kIo, kNotFound.
 std::vector<std::string> read_key_list(const std::string& path, const Stores& stores = {});
+
+/// The samples that such a file names. Throws kData where it names none, and what samples_of_keys() throws.
+std::vector<std::int64_t> samples_listed(const Dataset& data, const std::string& path, const Stores& stores = {},
+                                         const std::stop_token& stop = {});
 
 }  // namespace stoker

@@ -29,6 +29,8 @@ std::string_view to_string(BadSamplePolicy policy);
 
 struct PackOptions {
   FieldChoice fields{};  // that hold images and labels, where the usual ones are not meant
+  std::string subset{};  // a list of keys; empty: all samples
+  std::string labels{};  // "folders", or a list of keys and labels (format/labels.h); empty: the data's own
   const WritableFormat* format = writable_formats().front();
   std::uint64_t shard_bytes = std::uint64_t{256} << 20;  // of a shard without its index; a larger sample has its own
   PackTransformOptions transform{};

@@ -116,6 +116,51 @@ TEST_F(Pack, CanBePackedAgainIntoTheSameBytes) {
   EXPECT_EQ(first, second);
 }
 
+TEST_F(Pack, HoldsTheListedSamplesWithTheListedLabels) {
+  const auto all = open(source_);
+  std::string list, labels;
+  std::vector<std::string> chosen;
+  for (std::int64_t i = 1; i < 60; i += 3) {
+    chosen.push_back(all->key(i));
+    list += all->key(i) + "\n";
+    labels += fmt::format("{},{}\n", all->key(i), i % 2 == 0 ? "even" : "odd");
+  }
+  folder_.write("list.txt", list);
+  folder_.write("labels.csv", labels);
+  const PackOptions options{.subset = folder_.path("list.txt"), .labels = folder_.path("labels.csv")};
+  EXPECT_EQ(pack_to("out", options).samples, 20);
+  const auto packed = open(folder_.path("out"));
+  EXPECT_EQ(keys(*packed), chosen);
+  EXPECT_THAT(packed->classes(), ElementsAre("even", "odd"));
+  for (std::int64_t at = 0; at < packed->size(); ++at) {
+    EXPECT_EQ(packed->label(at), at % 2 == 0 ? 1 : 0) << "sample " << 1 + 3 * at << " of the folder";
+    EXPECT_EQ(read_field(packed->row(at), "cls"), std::to_string(packed->label(at)));
+  }
+  EXPECT_EQ(pack_to("out", options).resumed, 1) << "the same choice resumes";
+  EXPECT_EQ(error_of([&] { pack_to("out", {.subset = options.subset}); }).kind(), ErrorKind::kUsage);
+}
+
+TEST_F(Pack, TakesClassesByTheLabelsThatAreGiven) {
+  const auto all = open(source_);
+  std::string labels;
+  for (std::int64_t i = 0; i < 60; ++i) labels += fmt::format("{} {}\n", all->key(i), i < 7 ? "few" : "many");
+  folder_.write("labels.txt", labels);
+  EXPECT_EQ(pack_to("out", {.labels = folder_.path("labels.txt"), .classes = {"few"}}).samples, 7);
+  EXPECT_EQ(pack_to("by_folder", {.labels = "folders"}).samples, 60);
+  EXPECT_EQ(open(folder_.path("by_folder"))->classes(), all->classes());
+}
+
+TEST_F(Pack, RefusesAListThatDoesNotSuitTheData) {
+  folder_.write("strange.txt", "strange\n");
+  folder_.write("none.txt", "# none\n");
+  const auto refusal = [&](const PackOptions& options) { return error_of([&] { pack_to("out", options); }); };
+  EXPECT_THAT(refusal({.subset = folder_.path("strange.txt")}).message(), HasSubstr("not in the data set"));
+  EXPECT_THAT(refusal({.subset = folder_.path("none.txt")}).message(), HasSubstr("names no sample"));
+  EXPECT_EQ(refusal({.labels = folder_.path("strange.txt")}).kind(), ErrorKind::kData);
+  EXPECT_EQ(refusal({.labels = folder_.path("missing.txt")}).kind(), ErrorKind::kNotFound);
+  EXPECT_FALSE(fs::exists(folder_.path("out")));
+}
+
 TEST_F(Pack, KeepsTheChecksumsOfEveryChunkOfEveryField) {
   TempFolder other;
   std::string content(2 * kChunkBytes + 1000, 'x');

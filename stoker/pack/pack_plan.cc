@@ -157,7 +157,7 @@ class Planner {
           is_taken && kept_ > 0 &&
           (shard_bytes_ + bytes > static_cast<double>(shard_bytes_max(options_)) || keys_.contains(hash64(row.key)));
       if (is_full) end_task(writer, rows);
-      rows.add(row, number, label, loose_ ? sources_.at(row.source) : 0);
+      rows.add(row, source_.number_in_shards(number), label, loose_ ? sources_.at(row.source) : 0);
       row.label = label;
       fingerprint_.add(row);
       task_.bytes += row.bytes();

@@ -61,6 +61,37 @@ TEST_F(PackByPlan, MakesTheShardsOfAPackThatIsMadeAtOnce) {
   EXPECT_GT(planned.size(), 3);
 }
 
+TEST_F(PackByPlan, MakesTheSameOfListedSamplesWithOtherLabels) {
+  folder_.write("loose/c0000/extra.png", "not an image");  // its place is told among all samples
+  const auto all = open_dataset({source_}, std::make_shared<InlineExecutor>());
+  std::string list, labels;
+  for (std::int64_t i = 0; i < all->size(); ++i) {
+    if (i % 4 == 1 || all->key(i) == "c0000/extra") list += all->key(i) + "\n";
+    labels += fmt::format("{} {}\n", all->key(i), i % 3);
+  }
+  folder_.write("list.txt", list);
+  folder_.write("labels.txt", labels);
+  const PackOptions options{
+      .subset = folder_.path("list.txt"), .labels = folder_.path("labels.txt"), .shard_bytes = kShardBytes};
+  pack({source_}, folder_.path("tars"), {.bad = BadSamplePolicy::kKeep});
+  for (const std::string& data : {source_, folder_.path("tars")}) {
+    data_ = data;
+    fs::remove_all(folder_.path("plain"));
+    const PackResult plain = pack({data}, folder_.path("plain"), options);
+    ASSERT_EQ(plain.bad.size(), 1u);
+    EXPECT_EQ(shards_of(planned_at_once(options)), shards_of(files_below(folder_.path("plain")))) << data;
+    const auto tasks = static_cast<std::size_t>(plan("again", options).tasks);
+    work("again", {{0, tasks - 1}});
+    const PackResult merged = merge("again");
+    ASSERT_EQ(merged.bad.size(), 1u);
+    EXPECT_EQ(merged.bad[0].key, "c0000/extra");
+    EXPECT_EQ(merged.bad[0].offset, plain.bad[0].offset);
+    fs::remove_all(folder_.path("again"));
+    fs::remove_all(plan_path() + ".done");
+    fs::remove(plan_path());
+  }
+}
+
 TEST_F(PackByPlan, MakesTheSameInAnyOrderTwiceAndAfterKills) {
   const auto expected = planned_at_once();
   const auto count = static_cast<std::size_t>(plan("out").tasks);

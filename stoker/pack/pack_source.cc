@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/threads.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/format/labels.h"
 #include "stoker/format/shard_format.h"
 #include "stoker/pack/sample_check.h"
 
@@ -39,11 +42,24 @@ PackSource::PackSource(const std::vector<std::string>& data, const PackOptions& 
     : options_(options),
       shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder, .images = options.fields.image},
                            options.stop)),
-      dataset_(with_fields(shards_, options.fields, options.stop)),
-      of_images_(!options.fields.image.empty() || expects_images(dataset_->field_names())),
-      fields_hash_(hash_of_fields(*dataset_, options.stop)),
-      selection_(*dataset_, options.classes, options.shuffle, options.stop) {
+      chosen_(chosen_of(with_fields(shards_, options.fields, options.stop), options)),
+      of_images_(!options.fields.image.empty() || expects_images(samples().field_names())),
+      fields_hash_(hash_of_fields(samples(), options.stop)),
+      selection_(samples(), options.classes, options.shuffle, options.stop) {
   require_all_fit();
+}
+
+PackSource::Chosen PackSource::chosen_of(std::shared_ptr<const Dataset> all, const PackOptions& options) {
+  Chosen chosen{.samples = std::move(all), .numbers = {}};
+  if (!options.subset.empty()) {
+    chosen.numbers = samples_listed(*chosen.samples, options.subset, options.stores, options.stop);
+    chosen.samples = subset(chosen.samples, chosen.numbers, options.stop);
+  }
+  if (!options.labels.empty()) {
+    Labels labels = labels_given(*chosen.samples, options.labels, {}, options.stop, options.stores);
+    chosen.samples = with_labels(chosen.samples, std::move(labels.numbers), std::move(labels.classes), options.stop);
+  }
+  return chosen;
 }
 
 bool PackSource::takes(const SampleRow& row) const {
@@ -54,8 +70,8 @@ bool PackSource::takes(const SampleRow& row) const {
 
 void PackSource::require_all_fit() {
   SampleRow row;
-  for (std::int64_t sample = 0; sample < dataset_->size(); ++sample) {
-    dataset_->read(sample, row);
+  for (std::int64_t sample = 0; sample < samples().size(); ++sample) {
+    samples().read(sample, row);
     stop_if_asked(options_.stop, row.source->name());
     if (!takes(row)) continue;
     try {
@@ -80,7 +96,7 @@ std::string PackSource::job() const {
              "pack {} of {} samples {}, fields {}, shards of {}, short side {}, quality {}, raw {}, classes {}, "
              "shuffle "
              "{}, bad {}",
-             kPackVersion, dataset_->size(), to_hex(dataset_->fingerprint()), to_hex(fields_hash_),
+             kPackVersion, samples().size(), to_hex(samples().fingerprint()), to_hex(fields_hash_),
              options_.shard_bytes, transform.resize_short, transform.quality.value_or(0), transform.raw,
              options_.classes.empty() ? "all" : to_hex(hash64(classes)),
              options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad)) +

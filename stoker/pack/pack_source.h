@@ -1,4 +1,4 @@
-// What a pack is made of: the data with the chosen fields, and the order in which their samples are packed.
+// What a pack is made of: the samples that are chosen of the data, and the order in which they are packed.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,12 @@ class PackSource {
   PackSource(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder);
 
   const ShardedDataset& shards() const { return *shards_; }
-  /// The same samples with the chosen fields.
-  const Dataset& samples() const { return *dataset_; }
+  /// Of these the chosen ones, with the chosen fields and labels.
+  const Dataset& samples() const { return *chosen_.samples; }
+  /// Which of all samples one of the chosen is.
+  std::int64_t number_in_shards(std::int64_t sample) const {
+    return chosen_.numbers.empty() ? sample : chosen_.numbers[static_cast<std::size_t>(sample)];
+  }
   const PackSelection& selection() const { return selection_; }
   const PackContents& contents() const { return contents_; }
   /// Whether a sample without an image is a bad one.
@@ -34,11 +38,17 @@ class PackSource {
   bool takes(const SampleRow& row) const;
 
  private:
+  struct Chosen {
+    std::shared_ptr<const Dataset> samples;
+    std::vector<std::int64_t> numbers;  // among all samples, if not all are chosen
+  };
+
+  static Chosen chosen_of(std::shared_ptr<const Dataset> all, const PackOptions& options);
   void require_all_fit();
 
   const PackOptions& options_;
   const std::shared_ptr<const ShardedDataset> shards_;
-  const std::shared_ptr<const Dataset> dataset_;
+  const Chosen chosen_;
   const bool of_images_;
   const std::uint64_t fields_hash_;
   const PackSelection selection_;

@@ -107,6 +107,23 @@ def test_a_folder_and_its_pack_have_the_same_audit(stoker, loose, packed, tmp_pa
     assert stoker.audit(tmp_path, "run", f"{packed}/*.tar", *common, *how) == expected
 
 
+def test_a_pack_of_listed_samples_with_other_labels_has_the_audit_of_a_run_with_these_lists(stoker, loose, tmp_path):
+    images = sorted(path for path in loose.rglob("*") if path.suffix in (".png", ".JPG"))
+    keys = [str(path.relative_to(loose).with_suffix("")) for path in images]
+    (tmp_path / "keys.txt").write_text("".join(f"{key}\n" for key in keys[::2]))
+    (tmp_path / "labels.csv").write_text("key,label\n" + "".join(f"{key},{'ab'[len(key) % 2]}{n % 3}\n" for n, key in enumerate(keys)))
+    lists = ["--subset", tmp_path / "keys.txt", "--labels", tmp_path / "labels.csv"]
+    stoker.text("pack", loose, tmp_path / "out", *lists)
+    run = ["--recipe", "imagenet-train", "--batch", 5, "--tail", "pad"]
+    expected = stoker.audit(tmp_path, "run", loose, *run, *lists)
+    assert stoker.audit(tmp_path, "run", tmp_path / "out", *run) == expected
+    assert stoker.audit(tmp_path, "run", loose, *run) != expected
+    plan = tmp_path / "job.plan"
+    stoker.text("pack", loose, tmp_path / "planned", *lists, "--plan", plan)
+    refusal = stoker.refusal(2, "pack", loose, tmp_path / "planned", "--plan", plan, "--task", "0", *lists[:2])
+    assert "--subset was decided when the plan was made" in refusal
+
+
 def test_photographs_in_a_pack_are_decoded_by_their_entry_points_and_loose_ones_are_not(stoker, photographs, tmp_path):
     import stoker as library
 

@@ -126,6 +126,7 @@ std::optional<HfPath> parse_hf_path(const Location& at) {
   if (!whole.starts_with(kScheme)) return std::nullopt;
   std::string_view rest = whole.substr(kScheme.size());
   HfPath found;
+  std::string_view revision;  // as it is written
   for (const auto& [word, kind] : kKinds) {
     if (!rest.starts_with(word)) continue;
     found.repository.kind = kind;
@@ -142,13 +143,18 @@ std::optional<HfPath> parse_hf_path(const Location& at) {
   if (rest.starts_with('@')) {
     rest.remove_prefix(1);
     const std::size_t length = revision_length(rest);
-    found.repository.revision = percent_decoded(rest.substr(0, length));
+    revision = rest.substr(0, length);
+    found.repository.revision = percent_decoded(revision);
     if (found.repository.revision.empty()) return std::nullopt;
     rest.remove_prefix(length);
   }
   if (!rest.empty() && rest.front() != '/') return std::nullopt;
   std::optional<std::string> path = plain_path(rest);
   if (!path) return std::nullopt;
+  // "refs//pr/1" is the folder pr/1 of the branch "refs"; without the empty component it would be a revision.
+  if (!revision.empty() && revision_length(fmt::format("{}/{}", revision, *path)) != revision.size()) {
+    return std::nullopt;
+  }
   found.path = *std::move(path);
   found.root = whole.substr(0, whole.size() - rest.size());
   return found;

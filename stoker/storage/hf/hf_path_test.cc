@@ -58,7 +58,8 @@ TEST(HfPath, IsReadAsTheHubsOwnClientReadsIt) {
 TEST(HfPath, IsRefusedWithTheFormThatItShouldHave) {
   for (const char* text : {"hf://", "hf://datasets", "hf://datasets/", "hf://datasets/o", "hf://datasets//n/a",
                            "hf://gpt2", "hf://datasets/o/n@/a", "hf://datasets/o/*/a", "hf://datasets/{a,b}/n/a",
-                           "hf://datasets/o/../a", "hf://datasets/o/n/../../a", "hf://datasets/o/n@refs/pr/12x/a"}) {
+                           "hf://datasets/o/../a", "hf://datasets/o/n/../../a", "hf://datasets/o/n@refs/pr/12x/a",
+                           "hf://datasets/o/n@refs//pr/12/a", "hf://datasets/o/n@refs/./convert/a"}) {
     EXPECT_FALSE(parse_hf_path(text)) << text;
     const Error error = error_of([&] { require_hf_path(text); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
