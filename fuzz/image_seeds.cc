@@ -69,6 +69,14 @@ void keep_masks(const Corpus& corpus) {
                            {.name = "palette_2", .color_type = kPalette, .bit_depth = 2, .interlaced = true},
                            {.name = "colors", .color_type = kColors}};
   for (const TestPng& mask : masks) corpus.keep("mask", mask.name, make_test_png(mask, 9, 5).bytes);
+  for (const int bits : {1, 8, 16}) {
+    const TestTiff tiff{.name = "", .width = 9, .height = 5, .photometric = 1, .samples = 1, .bits = bits};
+    corpus.keep("mask", fmt::format("tiff_{}", bits), make_test_tiff(tiff).bytes);
+  }
+  corpus.keep("mask", "gif", noisy_gif(9, 5, 1));
+  corpus.keep("mask", "bmp", noisy_bmp(9, 5, 1));
+  corpus.keep("mask", "pnm", as_bytes("P2 3 2 300 0 1 299 3 4 7"));
+  corpus.keep("mask", "signed_array", npy_file({.type = "<i2"}, uneven_bytes(12, 1)));
 }
 
 void keep_images(const Corpus& corpus) {

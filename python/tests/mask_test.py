@@ -14,10 +14,14 @@ CLASSES = 21
 FILL = 200
 
 
-def png(array, **options):
+def saved(image, form, **options):
     out = io.BytesIO()
-    Image.fromarray(array, **options).save(out, "PNG")
+    image.save(out, form, **options)
     return out.getvalue()
+
+
+def png(array):
+    return saved(Image.fromarray(array), "PNG")
 
 
 def classes_of(width, height, seed=1):
@@ -31,12 +35,14 @@ def sample(width=190, height=130, seed=1):
     return {"image": png(np.repeat(classes[:, :, None], 3, axis=2)), "mask.png": png(classes)}
 
 
-def paletted(classes):
+def with_palette(classes):
     image = Image.fromarray(classes, mode="P")
     image.putpalette(list(range(255, -1, -1)) * 3)
-    out = io.BytesIO()
-    image.save(out, "PNG")
-    return out.getvalue()
+    return image
+
+
+def paletted(classes):
+    return saved(with_palette(classes), "PNG")
 
 
 def with_mask(recipe, **arguments):
@@ -133,6 +139,40 @@ def test_numbers_are_read_as_they_are_stored():
     array = io.BytesIO()
     np.save(array, classes)
     np.testing.assert_array_equal(whole(array.getvalue(), (45, 37)), classes)
+
+
+FILES = {
+    "TIFF": lambda classes: saved(Image.fromarray(classes), "TIFF"),
+    "TIFF by LZW": lambda classes: saved(Image.fromarray(classes), "TIFF", compression="tiff_lzw"),
+    "TIFF of 16 bits": lambda classes: saved(Image.fromarray(classes.astype(np.uint16)), "TIFF", compression="tiff_deflate"),
+    "TIFF with a palette": lambda classes: saved(with_palette(classes), "TIFF"),
+    "BMP": lambda classes: saved(Image.fromarray(classes), "BMP"),
+    "BMP with a palette": lambda classes: saved(with_palette(classes), "BMP"),
+    "GIF": lambda classes: saved(Image.fromarray(classes), "GIF", optimize=False),
+    "PGM": lambda classes: saved(Image.fromarray(classes), "PPM"),
+    "PGM of 16 bits": lambda classes: saved(Image.fromarray(classes.astype(np.int32)), "PPM"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_numbers_are_those_of_numpy_and_pillow_in_every_format(name):
+    classes = classes_of(45, 37)
+    file = FILES[name](classes)
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(file))), classes)
+    np.testing.assert_array_equal(whole(file, (45, 37)), classes)
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype", ["?", "u1", "i1", ">u2", "<i2", "u4", "i4", "u8", ">i8"])
+def test_an_array_may_be_of_any_whole_numbers_and_negative_ones_are_no_class(dtype, order):
+    classes = classes_of(45, 37).astype(np.int64) % (2 if dtype == "?" else 100)
+    if np.dtype(dtype).kind == "i":
+        classes[3:9, 5:20] = -1
+    out = io.BytesIO()
+    np.save(out, np.array(classes.astype(dtype), order=order))
+    np.testing.assert_array_equal(whole(out.getvalue(), (45, 37), fill=77), np.where(classes < 0, 77, classes))
+    expected = np.where(classes < 0, -100, classes)
+    np.testing.assert_array_equal(whole(out.getvalue(), (45, 37), fill=-100, dtype="i64"), expected)
 
 
 def test_wide_numbers_need_a_wide_type():

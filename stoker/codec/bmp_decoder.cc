@@ -27,6 +27,18 @@ struct BmpHeader {
   std::size_t pixel_count() const { return static_cast<std::size_t>(width) * static_cast<std::size_t>(height); }
 };
 
+/// Those of the file, or what its run lengths stand for.
+struct BmpRows {
+  const std::uint8_t* first;  // in the order of the file
+  std::size_t stride;
+  int bits;
+
+  /// The row that is shown in this line.
+  const std::uint8_t* at(const BmpHeader& header, int line) const {
+    return first + stride * static_cast<std::size_t>(header.top_down ? line : header.height - 1 - line);
+  }
+};
+
 namespace {
 
 constexpr std::size_t kBmpFileHeaderBytes = 14, kBmpOldHeaderBytes = 12, kBmpHeaderBytes = 40;
@@ -245,30 +257,48 @@ const std::uint8_t* BmpDecoder::expand_runs(Bytes encoded, const BmpHeader& head
   return indices;
 }
 
+BmpRows BmpDecoder::rows_of(Bytes encoded, const BmpHeader& header) {
+  if (header.has_runs()) return {expand_runs(encoded, header), static_cast<std::size_t>(header.width), 8};
+  return {encoded.data() + header.data, header.stride(), header.bits};
+}
+
 ImageView BmpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   const BmpHeader header = read_bmp_header(encoded);
   check_decode_request(facts, header.width, header.height, window);
-  const bool runs = header.has_runs();
-  const std::uint8_t* const rows = runs ? expand_runs(encoded, header) : encoded.data() + header.data;
-  const std::size_t stride = runs ? static_cast<std::size_t>(header.width) : header.stride();
-  const int bits = runs ? 8 : header.bits;
+  const BmpRows rows = rows_of(encoded, header);
   const BmpPalette palette = header.bits <= 8 ? read_palette(encoded, header) : BmpPalette{};
 
   const std::size_t out_bytes = std::size_t{3} * static_cast<std::size_t>(window.width);
   std::uint8_t* const pixels = pixels_.bytes(out_bytes * static_cast<std::size_t>(window.height));
   for (int y = 0; y < window.height; ++y) {
-    const int line = header.top_down ? window.y + y : header.height - 1 - window.y - y;
-    const std::uint8_t* const row = rows + stride * static_cast<std::size_t>(line);
+    const std::uint8_t* const row = rows.at(header, window.y + y);
     std::uint8_t* const out = pixels + out_bytes * static_cast<std::size_t>(y);
-    if (bits <= 8) {
-      look_up(row, bits, window.x, window.width, palette, out);
-    } else if (bits == 16) {
+    if (rows.bits <= 8) {
+      look_up(row, rows.bits, window.x, window.width, palette, out);
+    } else if (rows.bits == 16) {
       widen(row + std::ptrdiff_t{2} * window.x, header.masks[0] == kMasks565[0], window.width, out);
     } else {
-      pick_bytes(row + std::ptrdiff_t{bits / 8} * window.x, header, window.width, out);
+      pick_bytes(row + std::ptrdiff_t{rows.bits / 8} * window.x, header, window.width, out);
     }
   }
   return interleaved_view<const std::uint8_t>(pixels, window.width, window.height, 3);
+}
+
+MaskPixels BmpDecoder::decode_numbers(Bytes encoded, const ImageFacts& facts) {
+  const BmpHeader header = read_bmp_header(encoded);
+  check_decode_request(facts, header.width, header.height, {0, 0, facts.width, facts.height});
+  if (header.bits > 8) refuse_colors_of_mask();
+  const BmpRows rows = rows_of(encoded, header);
+  std::uint8_t* const numbers = pixels_.bytes(header.pixel_count());
+  for (int y = 0; y < header.height; ++y) {
+    std::uint8_t* const out = numbers + static_cast<std::size_t>(y) * static_cast<std::size_t>(header.width);
+    if (rows.bits < 8) {
+      unpack_numbers(rows.at(header, y), rows.bits, header.width, out);
+    } else {
+      std::copy_n(rows.at(header, y), header.width, out);
+    }
+  }
+  return {.width = header.width, .height = header.height, .numbers = numbers};
 }
 
 }  // namespace stoker

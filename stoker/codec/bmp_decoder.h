@@ -8,14 +8,17 @@
 namespace stoker {
 
 struct BmpHeader;
+struct BmpRows;
 
 class BmpDecoder final : public ImageDecoder {
  public:
   ImageFacts read_facts(Bytes encoded) override;
   /// Pixels that run lengths jump over have the palette's first colour; a colour that the palette lacks is black.
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  MaskPixels decode_numbers(Bytes encoded, const ImageFacts& facts) override;
 
  private:
+  BmpRows rows_of(Bytes encoded, const BmpHeader& header);
   const std::uint8_t* expand_runs(Bytes encoded, const BmpHeader& header);
 
   Scratch pixels_, indices_;

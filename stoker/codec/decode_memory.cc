@@ -57,7 +57,7 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, std::uint64_t encoded_b
       break;
     case Codec::kPnm: pixels = area(window.width, window.height) * 3; break;
     case Codec::kGif:
-      pixels = all * 3 + static_cast<std::uint64_t>(facts.width);
+      pixels = area(window.width, window.height) * 3 + all;
       library = kGiflib;
       break;
     case Codec::kTiff:

@@ -23,6 +23,8 @@ void check_gif(bool good, int error) {
 
 using GifPalette = std::array<std::array<std::uint8_t, 3>, 256>;
 
+}  // namespace
+
 /// A file that is read up to its first frame.
 class GifReader {
  public:
@@ -112,6 +114,8 @@ class GifReader {
   std::uint8_t background_ = 0;
 };
 
+namespace {
+
 /// The line in which an interlaced frame's row of this number, as stored, is shown.
 class GifLines {
  public:
@@ -146,23 +150,36 @@ ImageFacts GifDecoder::read_facts(Bytes encoded) {
 ImageView GifDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
   GifReader reader(encoded);
   check_decode_request(facts, reader.width(), reader.height(), window);
-  const GifImageDesc& frame = reader.frame();
+  const std::uint8_t* const indices = decode_indices(reader);
   const GifPalette palette = reader.palette();
-  const auto width = static_cast<std::size_t>(facts.width), height = static_cast<std::size_t>(facts.height);
-  std::uint8_t* const pixels = pixels_.bytes(3 * width * height);
-  if (frame.Width != facts.width || frame.Height != facts.height) {
-    const auto& color = palette[reader.background()];
-    for (std::size_t i = 0; i < width * height; ++i) std::copy(color.begin(), color.end(), pixels + 3 * i);
+  const auto width = static_cast<std::size_t>(window.width);
+  std::uint8_t* const pixels = pixels_.bytes(3 * width * static_cast<std::size_t>(window.height));
+  for (int y = 0; y < window.height; ++y) {
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(window.y + y) * facts.width + window.x;
+    put_colors(indices + first, width, palette, pixels + 3 * width * static_cast<std::size_t>(y));
   }
-  const auto row_bytes = static_cast<std::size_t>(frame.Width);
-  std::uint8_t* const row = row_.bytes(row_bytes);
+  return interleaved_view<const std::uint8_t>(pixels, window.width, window.height, 3);
+}
+
+MaskPixels GifDecoder::decode_numbers(Bytes encoded, const ImageFacts& facts) {
+  GifReader reader(encoded);
+  check_decode_request(facts, reader.width(), reader.height(), {0, 0, facts.width, facts.height});
+  return {.width = facts.width, .height = facts.height, .numbers = decode_indices(reader)};
+}
+
+const std::uint8_t* GifDecoder::decode_indices(GifReader& reader) {
+  const GifImageDesc& frame = reader.frame();
+  const auto width = static_cast<std::size_t>(reader.width()), height = static_cast<std::size_t>(reader.height());
+  std::uint8_t* const indices = indices_.bytes(width * height);
+  if (frame.Width != reader.width() || frame.Height != reader.height()) {
+    std::fill_n(indices, width * height, reader.background());
+  }
   GifLines lines(frame.Height, frame.Interlace);
   for (int i = 0; i < frame.Height; ++i) {
-    reader.check(DGifGetLine(&reader.file(), row, frame.Width));
     const auto y = static_cast<std::size_t>(frame.Top + lines.next());
-    put_colors(row, row_bytes, palette, pixels + 3 * (y * width + static_cast<std::size_t>(frame.Left)));
+    reader.check(DGifGetLine(&reader.file(), indices + y * width + static_cast<std::size_t>(frame.Left), frame.Width));
   }
-  return interleaved_view<const std::uint8_t>(pixels, facts.width, facts.height, 3).crop(window);
+  return indices;
 }
 
 }  // namespace stoker

@@ -83,6 +83,18 @@ DecodeLimits DecodeLimits::up_to(std::int64_t pixels) {
   return limits;
 }
 
+void refuse_colors_of_mask() {
+  fail(ErrorKind::kBadSample,
+       "the mask has colours, and each of its pixels has to be a number: codes='rgb' takes a colour for one");
+}
+
+void refuse_as_mask() {
+  fail(ErrorKind::kBadSample,
+       "it is not a mask: that is a PNG, TIFF, BMP, GIF or PNM, or an npy array of whole numbers");
+}
+
+MaskPixels ImageDecoder::decode_numbers(Bytes, const ImageFacts&) { refuse_as_mask(); }
+
 Planes ImageDecoder::plane_sizes(Bytes, const ImageFacts&) { return {}; }
 
 const JpegWindow* ImageDecoder::find_window(Bytes, const ImageFacts&, Rect, Bytes, int) { return nullptr; }
@@ -190,6 +202,11 @@ ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
 ImageView AnyImageDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
   check_limits(facts, limits_);
   return decoder_for(facts.codec).decode_rgb(encoded, facts, window, entry_points);
+}
+
+MaskPixels AnyImageDecoder::decode_numbers(Bytes encoded, const ImageFacts& facts) {
+  check_limits(facts, limits_);
+  return decoder_for(facts.codec).decode_numbers(encoded, facts);
 }
 
 bool AnyImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) {

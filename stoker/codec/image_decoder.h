@@ -8,6 +8,7 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/codec/decode_limits.h"
+#include "stoker/codec/mask_pixels.h"
 #include "stoker/tensor/image.h"
 #include "stoker/tensor/image_facts.h"
 #include "stoker/tensor/planes.h"
@@ -37,6 +38,10 @@ class ImageDecoder {
   /// `entry_points` are those that decodes_cleanly gave for this file, or none; wrong ones are detected and ignored.
   virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) = 0;
 
+  /// What masks have: the number that each pixel of the whole image is stored as, a grey or the index of a colour in
+  /// its palette. It lasts as decode_rgb's view does. Throws kBadSample, also for images of other colours, and for
+  /// codecs that may change numbers.
+  virtual MaskPixels decode_numbers(Bytes encoded, const ImageFacts& facts);
   /// The number and sizes of the components that can be resampled one by one, without samples. Count 0: the image has
   /// only pixels. Throws as decode_rgb does.
   virtual Planes plane_sizes(Bytes encoded, const ImageFacts& facts);
@@ -73,6 +78,7 @@ class AnyImageDecoder final : public ImageDecoder {
   ImageFacts read_facts(Bytes encoded) override;
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
+  MaskPixels decode_numbers(Bytes encoded, const ImageFacts& facts) override;
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
   Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {},
                        int shrink = 1) override;
@@ -92,6 +98,10 @@ class AnyImageDecoder final : public ImageDecoder {
 /// bytes: throws kBadSample if the header's size is not what the facts say, kUsage if the window is empty or leaves the
 /// image.
 void check_decode_request(const ImageFacts& facts, int header_width, int header_height, Rect window);
+
+/// What decode_numbers throws for codecs without it, and for an image whose pixels are colours.
+[[noreturn]] void refuse_as_mask();
+[[noreturn]] void refuse_colors_of_mask();
 
 /// Throws kLimit if a side is too long.
 void check_sides(std::int64_t width, std::int64_t height, const DecodeLimits& limits);

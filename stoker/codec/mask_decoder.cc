@@ -1,95 +1,151 @@
 #include "stoker/codec/mask_decoder.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/codec/image_decoder.h"
-#include "stoker/codec/npy.h"
-#include "stoker/codec/png_reader.h"
+#include "stoker/codec/decode_memory.h"
+#include "stoker/tensor/npy_header.h"
 
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t kBytesOfPixel = 8;  // at most: coded colours, and the number
-
-[[noreturn]] void refuse_colors() {
-  fail(ErrorKind::kBadSample,
-       "the mask has colours, and each of its pixels has to be a number: codes='rgb' takes a colour for one");
+[[noreturn]] void refuse_array(std::string_view why) {
+  fail(ErrorKind::kBadSample, "the npy array is not a mask: {}", why);
 }
 
-/// Numbers of less than a byte lie in it from its high bits on.
-void unpack_row(const std::uint8_t* packed, int bits, int width, std::uint8_t* out) {
-  const int in_byte = 8 / bits, mask = (1 << bits) - 1;
-  for (int x = 0; x < width; ++x) {
-    const int shift = 8 - bits * (x % in_byte + 1);
-    out[x] = static_cast<std::uint8_t>(packed[x / in_byte] >> shift & mask);
+/// Height and width, of which the type of the numbers alone is to be checked yet.
+ArrayLayout layout_of_mask(Bytes encoded) {
+  ArrayLayout layout;
+  try {
+    layout = read_npy_layout(encoded, encoded.size());
+  } catch (const Error& error) {
+    refuse_array(error.message());
   }
+  const Shape& shape = layout.shape;
+  const bool is_plane = shape.rank() == 2 || (shape.rank() == 3 && shape[2] == 1);
+  if (!is_plane || shape[0] < 1 || shape[1] < 1) refuse_array("it is not height x width");
+  if (!is_integer(layout.dtype) && layout.dtype != DType::kBool) {
+    refuse_array(fmt::format("its numbers are {}, and classes are whole numbers", to_string(layout.dtype)));
+  }
+  return layout;
+}
+
+bool is_as_it_lies(const ArrayLayout& layout) {
+  return layout.item_bytes() == 1 && !is_signed(layout.dtype) && !layout.is_column_major;
+}
+
+template <typename Number>
+Number swapped(Number number) {
+  auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof(Number)>>(number);
+  std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<Number>(bytes);
+}
+
+template <typename Number>
+void widen(const std::uint8_t* first, const ArrayLayout& layout, std::int64_t* out) {
+  const ArrayLayout::Strides strides = layout.strides();
+  for (std::int64_t y = 0; y < layout.shape[0]; ++y) {
+    for (std::int64_t x = 0; x < layout.shape[1]; ++x) {
+      Number number;
+      std::memcpy(&number,
+                  first + static_cast<std::uint64_t>(y) * strides[0] + static_cast<std::uint64_t>(x) * strides[1],
+                  sizeof(number));
+      if (layout.is_big_endian) number = swapped(number);
+      if (!std::in_range<std::int64_t>(number)) refuse_array("one of its numbers is above 2^63");
+      *out++ = static_cast<std::int64_t>(number);
+    }
+  }
+}
+
+void widen_numbers(const std::uint8_t* first, const ArrayLayout& layout, std::int64_t* out) {
+  switch (layout.dtype) {
+    case DType::kI8: return widen<std::int8_t>(first, layout, out);
+    case DType::kI16: return widen<std::int16_t>(first, layout, out);
+    case DType::kI32: return widen<std::int32_t>(first, layout, out);
+    case DType::kI64: return widen<std::int64_t>(first, layout, out);
+    case DType::kU16: return widen<std::uint16_t>(first, layout, out);
+    case DType::kU32: return widen<std::uint32_t>(first, layout, out);
+    case DType::kU64: return widen<std::uint64_t>(first, layout, out);
+    default: return widen<std::uint8_t>(first, layout, out);
+  }
+}
+
+/// What a file has in its pixels is what they were given.
+bool keeps_numbers(Codec codec) {
+  constexpr Codec kKeeping[] = {Codec::kPng, Codec::kTiff, Codec::kBmp, Codec::kGif, Codec::kPnm};
+  return std::find(std::begin(kKeeping), std::end(kKeeping), codec) != std::end(kKeeping);
 }
 
 }  // namespace
 
-void MaskDecoder::check_size(std::int64_t width, std::int64_t height) const {
-  if (width > limits_.side_max || height > limits_.side_max || width * height > limits_.pixels_max) {
-    fail(ErrorKind::kLimit, "the mask has {} x {} pixels, above the limit of {}", width, height, limits_.pixels_max);
+ImageFacts MaskDecoder::facts_of(Bytes encoded) {
+  if (!keeps_numbers(detect_codec(encoded))) refuse_as_mask();
+  const ImageFacts facts = images_.read_facts(encoded);
+  if (facts.coding != JpegCoding::kNone) {
+    fail(ErrorKind::kBadSample, "the mask is a TIFF with JPEG compression, which changes numbers");
   }
+  return facts;
 }
 
-std::uint64_t MaskDecoder::memory(Bytes encoded) const {
-  if (detect_codec(encoded) != Codec::kPng) return 0;
-  const PngReader reader(encoded, limits_);
-  check_size(reader.header().width, reader.header().height);
-  return kBytesOfPixel * reader.header().width * reader.header().height;
+std::uint64_t MaskDecoder::memory(Bytes encoded) {
+  if (has_npy_magic(encoded)) {
+    const ArrayLayout layout = layout_of_mask(encoded);
+    return is_as_it_lies(layout) ? 0 : sizeof(std::int64_t) * static_cast<std::uint64_t>(layout.shape.elements());
+  }
+  const ImageFacts facts = facts_of(encoded);
+  const std::uint64_t pixels = static_cast<std::uint64_t>(facts.width) * static_cast<std::uint64_t>(facts.height);
+  return decode_rgb_memory(facts, encoded.size(), {0, 0, facts.width, facts.height}) + sizeof(std::uint32_t) * pixels;
 }
 
 MaskPixels MaskDecoder::decode(Bytes encoded, MaskCodes codes) {
-  if (detect_codec(encoded) == Codec::kPng) return decode_png(encoded, codes);
-  if (has_npy_magic(encoded)) return decode_npy(encoded, codes);
-  fail(ErrorKind::kBadSample, "it is not a mask: that is a PNG, or an npy array of uint8");
+  if (has_npy_magic(encoded)) return decode_array(encoded, codes);
+  const ImageFacts facts = facts_of(encoded);
+  if (codes == MaskCodes::kIndex) return images_.decode_numbers(encoded, facts);
+  return add_up_colors(images_.decode_rgb(encoded, facts, {0, 0, facts.width, facts.height}));
 }
 
-MaskPixels MaskDecoder::decode_png(Bytes encoded, MaskCodes codes) {
-  const PngReader reader(encoded, limits_);
-  const spng_ihdr& header = reader.header();
-  check_size(header.width, header.height);
-  whole_png_exif(encoded);
-  MaskPixels mask{.width = static_cast<int>(header.width), .height = static_cast<int>(header.height)};
-  const std::size_t pixels = std::size_t{header.width} * header.height;
-  const bool numbers = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE || header.color_type == SPNG_COLOR_TYPE_INDEXED;
-  if (codes == MaskCodes::kIndex && !numbers) refuse_colors();
-  const int format = codes == MaskCodes::kRgb ? SPNG_FMT_RGB8 : SPNG_FMT_PNG;
-  std::size_t size = 0;
-  check_png(spng_decoded_image_size(reader.context(), format, &size));
-  std::uint8_t* const coded = coded_.bytes(size);
-  check_png(spng_decode_image(reader.context(), coded, size, format, 0));
-  check_png(spng_decode_chunks(reader.context()));  // the checksums of the last pixels and of what follows them
-  mask.numbers = coded;
-  if (codes == MaskCodes::kRgb) {
-    auto* const sums = numbers_.array<std::uint32_t>(pixels);
-    for (std::size_t i = 0; i < pixels; ++i) {
-      sums[i] = coded[3 * i] | std::uint32_t{coded[3 * i + 1]} << 8 | std::uint32_t{coded[3 * i + 2]} << 16;
+MaskPixels MaskDecoder::add_up_colors(ImageView image) {
+  auto* const sums =
+      numbers_.array<std::uint32_t>(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height));
+  std::uint32_t* out = sums;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) {
+      const std::uint32_t red = *image.at(x, y, 0), green = *image.at(x, y, 1), blue = *image.at(x, y, 2);
+      *out++ = red | green << 8 | blue << 16;
     }
-    mask.bytes = sizeof(std::uint32_t);
-    mask.numbers = reinterpret_cast<const std::uint8_t*>(sums);
-  } else if (header.bit_depth == 16) {
-    mask.bytes = sizeof(std::uint16_t);
-  } else if (header.bit_depth < 8) {
-    std::uint8_t* const unpacked = numbers_.bytes(pixels);
-    const std::size_t packed_row = size / header.height;
-    for (std::size_t y = 0; y < header.height; ++y) {
-      unpack_row(coded + y * packed_row, header.bit_depth, mask.width, unpacked + y * header.width);
-    }
-    mask.numbers = unpacked;
   }
+  return {.width = image.width,
+          .height = image.height,
+          .bytes = sizeof(std::uint32_t),
+          .numbers = reinterpret_cast<const std::uint8_t*>(sums)};
+}
+
+MaskPixels MaskDecoder::decode_array(Bytes encoded, MaskCodes codes) {
+  if (codes == MaskCodes::kRgb) refuse_array("codes='rgb' is for pictures, and an array has codes='index'");
+  const ArrayLayout layout = layout_of_mask(encoded);
+  const std::int64_t height = layout.shape[0], width = layout.shape[1];
+  check_sides(width, height, limits_);
+  if (width * height > limits_.pixels_max) {
+    fail(ErrorKind::kLimit, "the mask has {} x {} pixels, above the limit of {}", width, height, limits_.pixels_max);
+  }
+  MaskPixels mask{
+      .width = static_cast<int>(width), .height = static_cast<int>(height), .numbers = encoded.data() + layout.offset};
+  if (is_as_it_lies(layout)) return mask;
+  auto* const numbers =
+      numbers_.array<std::int64_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  widen_numbers(mask.numbers, layout, numbers);
+  mask.bytes = sizeof(std::int64_t);
+  mask.numbers = reinterpret_cast<const std::uint8_t*>(numbers);
   return mask;
-}
-
-MaskPixels MaskDecoder::decode_npy(Bytes encoded, MaskCodes codes) const {
-  const NpyPixels array = read_npy_header(encoded);
-  check_size(array.width, array.height);
-  if (array.channels != 1 || codes == MaskCodes::kRgb) {
-    fail(ErrorKind::kBadSample, "as a mask an npy array is height x width, of codes='index'");
-  }
-  return {.width = array.width, .height = array.height, .bytes = 1, .numbers = encoded.data() + array.data_offset};
 }
 
 }  // namespace stoker

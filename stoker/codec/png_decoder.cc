@@ -34,12 +34,37 @@ ImageView PngDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect wi
   check_decode_request(facts, static_cast<int>(reader.header().width), static_cast<int>(reader.header().height),
                        window);
 
+  decode_as(SPNG_FMT_RGB8, reader);
+  return interleaved_view<const std::uint8_t>(pixels_.bytes(0), facts.width, facts.height, 3).crop(window);
+}
+
+MaskPixels PngDecoder::decode_numbers(Bytes encoded, const ImageFacts& facts) {
+  const PngReader reader(encoded, limits_);
+  const spng_ihdr& header = reader.header();
+  check_decode_request(facts, static_cast<int>(header.width), static_cast<int>(header.height),
+                       {0, 0, facts.width, facts.height});
+  if (header.color_type != SPNG_COLOR_TYPE_GRAYSCALE && header.color_type != SPNG_COLOR_TYPE_INDEXED) {
+    refuse_colors_of_mask();
+  }
+  const std::size_t row_bytes = decode_as(SPNG_FMT_PNG, reader) / header.height;
+  const std::uint8_t* const stored = pixels_.bytes(0);
+  MaskPixels mask{
+      .width = facts.width, .height = facts.height, .bytes = header.bit_depth == 16 ? 2 : 1, .numbers = stored};
+  if (header.bit_depth >= 8) return mask;
+  std::uint8_t* const numbers = numbers_.bytes(std::size_t{header.width} * header.height);
+  for (std::size_t y = 0; y < header.height; ++y) {
+    unpack_numbers(stored + y * row_bytes, header.bit_depth, mask.width, numbers + y * header.width);
+  }
+  mask.numbers = numbers;
+  return mask;
+}
+
+std::size_t PngDecoder::decode_as(int format, const PngReader& reader) {
   std::size_t size = 0;
-  check_png(spng_decoded_image_size(reader.context(), SPNG_FMT_RGB8, &size));
-  std::uint8_t* const pixels = pixels_.bytes(size);
-  check_png(spng_decode_image(reader.context(), pixels, size, SPNG_FMT_RGB8, 0));
+  check_png(spng_decoded_image_size(reader.context(), format, &size));
+  check_png(spng_decode_image(reader.context(), pixels_.bytes(size), size, format, 0));
   check_png(spng_decode_chunks(reader.context()));  // the checksums of the last pixels and of what follows them
-  return interleaved_view<const std::uint8_t>(pixels, facts.width, facts.height, 3).crop(window);
+  return size;
 }
 
 }  // namespace stoker

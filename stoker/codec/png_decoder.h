@@ -6,6 +6,8 @@
 
 namespace stoker {
 
+class PngReader;
+
 class PngDecoder final : public ImageDecoder {
  public:
   explicit PngDecoder(DecodeLimits limits = {}) : limits_(limits) {}
@@ -14,10 +16,14 @@ class PngDecoder final : public ImageDecoder {
   /// Colour profiles, gamma and transparency are ignored. Greys of 16 bits keep their high byte, as colours do (Pillow
   /// would clip them to 255 instead, which makes most such images white).
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  MaskPixels decode_numbers(Bytes encoded, const ImageFacts& facts) override;
 
  private:
+  /// The whole image in one of libspng's formats, into pixels_.
+  std::size_t decode_as(int format, const PngReader& reader);
+
   DecodeLimits limits_;
-  Scratch pixels_;
+  Scratch pixels_, numbers_;
 };
 
 }  // namespace stoker

@@ -65,12 +65,12 @@ class PnmScale {
 
 std::uint8_t shade_of_bit(bool black) { return black ? 0 : kByteMax; }
 
-std::uint8_t next_sample(PnmText& text, const PnmHeader& header, const PnmScale& scale) {
+std::uint16_t next_number(PnmText& text, const PnmHeader& header) {
   if (header.is_bits()) {
     const std::optional<std::uint8_t> digit = text.next_byte();
     if (!digit) refuse_pnm("it ends before its last pixel");
     if (*digit != '0' && *digit != '1') refuse_pnm("a pixel of it is neither 0 nor 1");
-    return shade_of_bit(*digit == '1');
+    return *digit == '1' ? 1 : 0;
   }
   const std::optional<std::uint64_t> number = text.next_number();
   if (!number && text.at_end()) refuse_pnm("it ends before its last pixel");
@@ -78,7 +78,7 @@ std::uint8_t next_sample(PnmText& text, const PnmHeader& header, const PnmScale&
   if (*number > static_cast<std::uint64_t>(header.value_max)) {
     refuse_pnm("a pixel has the value {}, above its largest of {}", *number, header.value_max);
   }
-  return scale(*number);
+  return static_cast<std::uint16_t>(*number);
 }
 
 void read_text(Bytes encoded, const PnmHeader& header, Rect window, std::uint8_t* out) {
@@ -90,10 +90,16 @@ void read_text(Bytes encoded, const PnmHeader& header, Rect window, std::uint8_t
   for (int y = 0; y < header.height; ++y) {
     const bool shown = y >= window.y && y < window.y + window.height;
     for (std::int64_t i = 0; i < in_row; ++i) {
-      const std::uint8_t sample = next_sample(text, header, scale);
-      if (shown && i >= begin && i < end) *out++ = sample;
+      const std::uint16_t number = next_number(text, header);
+      if (shown && i >= begin && i < end) *out++ = header.is_bits() ? shade_of_bit(number == 1) : scale(number);
     }
   }
+}
+
+std::uint16_t number_at(const std::uint8_t* row, std::ptrdiff_t i, const PnmHeader& header) {
+  if (header.is_bits()) return row[i / 8] >> (7 - i % 8) & 1;
+  if (bytes_of_sample(header) == 1) return row[i];
+  return static_cast<std::uint16_t>(row[2 * i] << 8 | row[2 * i + 1]);
 }
 
 /// From bytes that are not pixels as they lie.
@@ -102,14 +108,8 @@ void convert_row(const std::uint8_t* row, const PnmHeader& header, Rect window, 
   const std::ptrdiff_t begin = std::ptrdiff_t{window.x} * header.channels();
   const std::ptrdiff_t end = begin + std::ptrdiff_t{window.width} * header.channels();
   for (std::ptrdiff_t i = begin; i < end; ++i) {
-    if (header.is_bits()) {
-      *out++ = shade_of_bit(row[i / 8] >> (7 - i % 8) & 1);
-    } else if (bytes_of_sample(header) == 1) {
-      *out++ = scale(row[i]);
-    } else {
-      const std::uint8_t* const sample = row + 2 * i;
-      *out++ = scale(static_cast<unsigned>(sample[0] << 8 | sample[1]));
-    }
+    const std::uint16_t number = number_at(row, i, header);
+    *out++ = header.is_bits() ? shade_of_bit(number == 1) : scale(number);
   }
 }
 
@@ -151,6 +151,26 @@ ImageView PnmDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect wi
     }
   }
   return view_as_rgb(pixels, window.width, window.height, header.channels());
+}
+
+MaskPixels PnmDecoder::decode_numbers(Bytes encoded, const ImageFacts& facts) {
+  const PnmHeader header = read_roomy_header(encoded);
+  check_decode_request(facts, header.width, header.height, {0, 0, facts.width, facts.height});
+  if (header.channels() != 1) refuse_colors_of_mask();
+  const auto width = static_cast<std::size_t>(header.width), height = static_cast<std::size_t>(header.height);
+  auto* const numbers = pixels_.array<std::uint16_t>(width * height);
+  PnmText text(encoded, header.data);
+  for (std::size_t y = 0; y < height; ++y) {
+    std::uint16_t* const out = numbers + y * width;
+    const std::uint8_t* const row = encoded.data() + header.data + (header.is_text() ? 0 : y * bytes_of_row(header));
+    for (std::size_t x = 0; x < width; ++x) {
+      out[x] = header.is_text() ? next_number(text, header) : number_at(row, static_cast<std::ptrdiff_t>(x), header);
+    }
+  }
+  return {.width = header.width,
+          .height = header.height,
+          .bytes = 2,
+          .numbers = reinterpret_cast<const std::uint8_t*>(numbers)};
 }
 
 }  // namespace stoker

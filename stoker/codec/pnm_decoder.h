@@ -14,6 +14,8 @@ class PnmDecoder final : public ImageDecoder {
   /// Values are scaled to 8 bits as Pillow does; greys of more than 8 bits to 16, of which the high byte stays. The
   /// view may be one of the encoded bytes.
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  /// A bit of 1, which is black, is the number 1; others are numbers as they are stored, whatever the largest is.
+  MaskPixels decode_numbers(Bytes encoded, const ImageFacts& facts) override;
 
  private:
   Scratch pixels_;

@@ -17,12 +17,15 @@ constexpr std::array<std::int8_t, 34> kCityscapesClasses = {
 
 }  // namespace
 
-std::int64_t MaskOptions::class_of(std::uint32_t code) const {
+std::int64_t MaskOptions::class_of(std::int64_t code) const {
+  if (code < 0) return fill;
   switch (classes) {
     case Classes::kStored: break;
-    case Classes::kFromOne: return code == 0 ? fill : std::int64_t{code} - 1;
+    case Classes::kFromOne: return code == 0 ? fill : code - 1;
     case Classes::kCityscapes:
-      return code < kCityscapesClasses.size() && kCityscapesClasses[code] != kNoClass ? kCityscapesClasses[code] : fill;
+      if (code >= std::ssize(kCityscapesClasses)) return fill;
+      code = kCityscapesClasses[static_cast<std::size_t>(code)];
+      return code == kNoClass ? fill : code;
   }
   return code;
 }

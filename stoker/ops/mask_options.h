@@ -22,8 +22,8 @@ struct MaskOptions {
   std::int32_t fill = 255;
   DType dtype = DType::kU8;
 
-  /// The class of a pixel that holds `code`; `fill` where it has none.
-  std::int64_t class_of(std::uint32_t code) const;
+  /// The class of a pixel that holds `code`; `fill` where it has none, as negative codes do.
+  std::int64_t class_of(std::int64_t code) const;
   /// What the output's type can hold.
   bool holds(std::int64_t number) const { return dtype == DType::kI64 || (number >= 0 && number <= 255); }
 };

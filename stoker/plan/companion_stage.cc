@@ -4,7 +4,7 @@
 
 namespace stoker {
 
-std::uint64_t CompanionStage::memory(const ViewPlan& view, std::span<const Bytes> fields) const {
+std::uint64_t CompanionStage::memory(const ViewPlan& view, std::span<const Bytes> fields) {
   const auto encoded = [&] { return fields[static_cast<std::size_t>(view.field)]; };
   if (view.kind == ViewKind::kMask) return masks_.memory(view.mask, encoded());
   if (view.kind == ViewKind::kInstances) return instances_.memory(view.objects.instances, encoded());

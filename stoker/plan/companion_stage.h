@@ -18,7 +18,7 @@ class CompanionStage {
   explicit CompanionStage(DecodeLimits limits = {}) : masks_(limits), instances_(limits) {}
 
   /// About what write() takes of memory for the sample with these fields. Throws as that does.
-  std::uint64_t memory(const ViewPlan& view, std::span<const Bytes> fields) const;
+  std::uint64_t memory(const ViewPlan& view, std::span<const Bytes> fields);
   /// What follows is of the next sample.
   void begin() { found_.reset(); }
   /// Writes a view's value to where `place` says for its shape. Throws what MaskStage::write(), BoxStage::run(),

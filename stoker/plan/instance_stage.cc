@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::int64_t kNoObject = -1;
 
-std::int64_t number_at(const MaskPixels& mask, int x, int y) {
-  switch (mask.bytes) {
-    case 1: return mask.row<std::uint8_t>(y)[x];
-    case 2: return mask.row<std::uint16_t>(y)[x];
-    default: return mask.row<std::uint32_t>(y)[x];
-  }
-}
-
 }  // namespace
 
 std::int64_t id_of(const LabeledBox& object) {
@@ -68,7 +60,7 @@ void InstanceStage::write_ids(InstanceSource source, std::span<const LabeledBox>
     const std::int64_t from = moved_.empty() ? static_cast<std::int64_t>(i) : moved_[i];
     const std::int32_t x = from < 0 ? -1 : columns_.first[static_cast<std::size_t>(from % size.width)];
     const std::int32_t y = from < 0 ? -1 : rows_.first[static_cast<std::size_t>(from / size.width)];
-    ids_[i] = x < 0 || y < 0 ? kNoObject : number_at(mask, x, y);
+    ids_[i] = x < 0 || y < 0 ? kNoObject : mask.at(x, y);
   }
   for (std::size_t object = 0; object < objects.size(); ++object) {
     const std::int64_t id = id_of(objects[object]);

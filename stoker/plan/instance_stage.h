@@ -22,7 +22,7 @@ class InstanceStage {
   explicit InstanceStage(DecodeLimits limits = {}) : decoder_(limits) {}
 
   /// About what write() takes of memory. Throws as that does.
-  std::uint64_t memory(InstanceSource source, Bytes encoded) const {
+  std::uint64_t memory(InstanceSource source, Bytes encoded) {
     return source == InstanceSource::kShapes ? 0 : decoder_.memory(encoded);
   }
   /// Writes one mask of bytes after another. `encoded` is the picture of ids, if they come from one; `details` are what

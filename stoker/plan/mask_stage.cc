@@ -17,7 +17,7 @@ namespace {
 /// The classes of all codes of a byte.
 std::array<std::int64_t, 256> class_table(const MaskOptions& options) {
   std::array<std::int64_t, 256> table;
-  for (std::uint32_t code = 0; code < table.size(); ++code) table[code] = options.class_of(code);
+  for (std::size_t code = 0; code < table.size(); ++code) table[code] = options.class_of(std::int64_t(code));
   return table;
 }
 
@@ -31,9 +31,7 @@ void require_size_of_image(const MaskPixels& mask, ImageSize image) {
 
 std::int64_t class_of_object(const MaskOptions& options, const CocoObject& object) {
   const std::int64_t category = *object.label;
-  if (category >= 0 && category <= std::numeric_limits<std::uint32_t>::max()) {
-    return options.class_of(static_cast<std::uint32_t>(category));
-  }
+  if (category >= 0 && category <= std::numeric_limits<std::uint32_t>::max()) return options.class_of(category);
   fail(ErrorKind::kBadSample, "an object has the category {}, which is no class of a mask", category);
 }
 
@@ -73,11 +71,7 @@ void MaskStage::sample_picture(const MaskOptions& options, Bytes encoded, const 
   const MaskPixels mask = decoder_.decode(encoded, options.codes);
   require_size_of_image(mask, course.image);
   const ImageSize size{course.map.width(), course.map.height()};
-  switch (mask.bytes) {
-    case 1: return sample<std::uint8_t>(options, mask, size);
-    case 2: return sample<std::uint16_t>(options, mask, size);
-    default: return sample<std::uint32_t>(options, mask, size);
-  }
+  mask.visit([&](const auto* codes) { sample(options, codes, mask.width, size); });
 }
 
 // What two objects of different classes cover has none.
@@ -102,14 +96,14 @@ void MaskStage::sample_objects(const MaskOptions& options, Bytes json, const Ima
 }
 
 template <typename Code>
-void MaskStage::sample(const MaskOptions& options, const MaskPixels& mask, ImageSize size) {
+void MaskStage::sample(const MaskOptions& options, const Code* codes, int mask_width, ImageSize size) {
   constexpr bool kIsByte = sizeof(Code) == 1;
   const std::array<std::int64_t, 256> table = class_table(options);
   const std::int32_t* const columns = columns_.first.data();
   for (int y = 0; y < size.height; ++y) {
     std::int64_t* const to = classes_.data() + index_of(size, 0, y);
     const std::int32_t from_y = rows_.first[static_cast<std::size_t>(y)];
-    const Code* const from = from_y < 0 ? nullptr : mask.row<Code>(from_y);
+    const Code* const from = from_y < 0 ? nullptr : codes + static_cast<std::ptrdiff_t>(from_y) * mask_width;
     for (int x = 0; x < size.width; ++x) {
       if (!from || columns[x] < 0) {
         to[x] = options.fill;

@@ -21,7 +21,7 @@ class MaskStage {
   explicit MaskStage(DecodeLimits limits = {}) : decoder_(limits) {}
 
   /// About what write() takes of memory. Throws as write() does.
-  std::uint64_t memory(const MaskOptions& options, Bytes encoded) const {
+  std::uint64_t memory(const MaskOptions& options, Bytes encoded) {
     return options.of_objects ? 0 : decoder_.memory(encoded);
   }
   /// Throws kBadSample for a mask that is not sound, has another size than its image, or has a class that the output
@@ -32,7 +32,7 @@ class MaskStage {
   void sample_picture(const MaskOptions& options, Bytes encoded, const ImageCourse& course);
   void sample_objects(const MaskOptions& options, Bytes json, const ImageCourse& course);
   template <typename Code>
-  void sample(const MaskOptions& options, const MaskPixels& mask, ImageSize size);
+  void sample(const MaskOptions& options, const Code* codes, int mask_width, ImageSize size);
 
   MaskDecoder decoder_;
   ObjectMask object_;

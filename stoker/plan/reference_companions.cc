@@ -18,12 +18,6 @@
 namespace stoker {
 namespace {
 
-std::uint32_t code_at(const MaskPixels& mask, SourcePixel at) {
-  if (mask.bytes == 1) return mask.row<std::uint8_t>(at.y)[at.x];
-  if (mask.bytes == 2) return mask.row<std::uint16_t>(at.y)[at.x];
-  return mask.row<std::uint32_t>(at.y)[at.x];
-}
-
 /// A mask of 0 and 1, column by column.
 class PlainMask {
  public:
@@ -196,7 +190,7 @@ void reference_mask(const MaskOptions& options, Bytes encoded, const DecodeLimit
   const auto class_at = [&](SourcePixel at) {
     return options.of_objects ? classes[static_cast<std::size_t>(at.y) * static_cast<std::size_t>(course.image.width) +
                                         static_cast<std::size_t>(at.x)]
-                              : options.class_of(code_at(mask, at));
+                              : options.class_of(mask.at(at.x, at.y));
   };
   const ReferenceWay way(course);
   std::size_t pixel = 0;
@@ -241,7 +235,7 @@ void reference_instances(InstanceSource source, std::span<const LabeledBox> obje
       for (int x = 0; x < course.size.width; ++x) {
         const std::optional<SourcePixel> from = way.source_of(x, y);
         const bool covered =
-            from && (source == InstanceSource::kShapes ? mask.at(*from) : code_at(ids, *from) == id_of(object));
+            from && (source == InstanceSource::kShapes ? mask.at(*from) : ids.at(from->x, from->y) == id_of(object));
         out[pixel++] = covered ? 1 : 0;
       }
     }

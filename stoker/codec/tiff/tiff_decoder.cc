@@ -108,13 +108,8 @@ void TiffDecoder::decode_planes_of(const TiffImage& image, int segment) {
   }
 }
 
-ImageView TiffDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
-  const TiffImage image = read_tiff(encoded);
-  check_decode_request(facts, image.width, image.height, window);
-  const TiffPalette palette = image.colors == TiffColors::kPalette ? image.palette() : TiffPalette{};
-  const std::size_t out_bytes = 3 * at(window.width);
-  std::uint8_t* const pixels = pixels_.bytes(out_bytes * at(window.height));
-  std::uint8_t* const samples = samples_.bytes(at(image.segment_width) * at(image.samples));
+template <typename Use>
+void TiffDecoder::for_each_part_of_a_row(const TiffImage& image, Rect window, const Use& use) {
   const std::size_t row_bytes = image.row_bytes() * at(image.planes());
   codec_.open(image);
   for (int segment = 0; segment < image.across * image.down; ++segment) {
@@ -127,12 +122,50 @@ ImageView TiffDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect w
     const int begin = std::max(left, window.x), end = std::min(left + image.segment_width, window.x + window.width);
     const int last = std::min(top + image.rows_of(segment), window.y + window.height);
     for (int y = std::max(top, window.y); y < last && begin < end; ++y) {
-      take_samples(image, segment_.bytes(0) + at(y - top) * row_bytes, begin - left, end - begin, samples);
-      put_rgb(image, palette, samples, end - begin, pixels + at(y - window.y) * out_bytes + 3 * at(begin - window.x));
+      use(segment_.bytes(0) + at(y - top) * row_bytes, begin - left, end - begin, begin - window.x, y - window.y);
     }
   }
   codec_.close();
+}
+
+ImageView TiffDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
+  const TiffImage image = read_tiff(encoded);
+  check_decode_request(facts, image.width, image.height, window);
+  const TiffPalette palette = image.colors == TiffColors::kPalette ? image.palette() : TiffPalette{};
+  const std::size_t out_bytes = 3 * at(window.width);
+  std::uint8_t* const pixels = pixels_.bytes(out_bytes * at(window.height));
+  std::uint8_t* const samples = samples_.bytes(at(image.segment_width) * at(image.samples));
+  for_each_part_of_a_row(image, window, [&](const std::uint8_t* row, int from, int count, int x, int y) {
+    take_samples(image, row, from, count, samples);
+    put_rgb(image, palette, samples, count, pixels + at(y) * out_bytes + 3 * at(x));
+  });
   return interleaved_view<const std::uint8_t>(pixels, window.width, window.height, 3);
+}
+
+MaskPixels TiffDecoder::decode_numbers(Bytes encoded, const ImageFacts& facts) {
+  const TiffImage image = read_tiff(encoded);
+  const Rect whole{0, 0, facts.width, facts.height};
+  check_decode_request(facts, image.width, image.height, whole);
+  const bool inverted = image.colors == TiffColors::kWhiteIsZero;
+  const bool is_grey = inverted || image.colors == TiffColors::kBlackIsZero;
+  if (image.samples != 1 || !(is_grey || image.colors == TiffColors::kPalette)) refuse_colors_of_mask();
+  const bool wide = image.bits == 16;
+  const std::size_t row_bytes = at(facts.width) * (wide ? 2 : 1);
+  std::uint8_t* const numbers = pixels_.bytes(row_bytes * at(facts.height));
+  for_each_part_of_a_row(image, whole, [&](const std::uint8_t* row, int from, int count, int x, int y) {
+    std::uint8_t* const out = numbers + at(y) * row_bytes;
+    if (wide) {
+      std::copy_n(row + 2 * at(from), 2 * at(count), out + 2 * at(x));
+    } else {
+      take_samples(image, row, from, count, out + x);
+    }
+  });
+  if (inverted) {
+    const auto all_bits = static_cast<std::uint8_t>(wide ? 0xFF : (1 << image.bits) - 1);  // of each byte
+    std::transform(numbers, numbers + row_bytes * at(facts.height), numbers,
+                   [&](std::uint8_t byte) { return static_cast<std::uint8_t>(byte ^ all_bits); });
+  }
+  return {.width = facts.width, .height = facts.height, .bytes = wide ? 2 : 1, .numbers = numbers};
 }
 
 bool TiffDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>&) {

@@ -18,8 +18,14 @@ class TiffDecoder final : public ImageDecoder {
   /// colours do (Pillow would clip them to 255 instead).
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
+  /// Greys are those that are shown, where the file has white as 0.
+  MaskPixels decode_numbers(Bytes encoded, const ImageFacts& facts) override;
 
  private:
+  /// Calls `use` with a row of a segment, its first pixel in the window, how many are there, and their place in the
+  /// window.
+  template <typename Use>
+  void for_each_part_of_a_row(const TiffImage& image, Rect window, const Use& use);
   void decode_planes_of(const TiffImage& image, int segment);
 
   TiffSegmentCodec codec_;
