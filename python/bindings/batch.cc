@@ -108,6 +108,19 @@ nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool
   return array.attr("astype")(wanted);
 }
 
+[[noreturn]] void refuse_to_compute() {
+  throw nb::type_error(
+      "a stoker.Tensor is not computed with: take numpy.asarray(tensor) or torch.from_dlpack(tensor), "
+      "which do not copy, or stoker.torch.Loader");
+}
+
+// Without it Python would say that a tensor differs from whatever it is compared with. Arrays of numpy compare their
+// elements with the tensor's by themselves.
+nb::object compared(const PyTensor&, nb::handle other) {
+  if (nb::isinstance(other, nb::module_::import_("numpy").attr("ndarray"))) return nb::borrow(Py_NotImplemented);
+  refuse_to_compute();
+}
+
 std::string repr_tensor(const PyTensor& tensor) {
   return fmt::format("Tensor(shape={}, dtype='{}')", nb::cast<std::string>(nb::str(nb::handle(shape_of(tensor)))),
                      numpy_name(tensor.view.dtype));
@@ -277,6 +290,10 @@ void bind_tensor(nb::module_& module) {
           },
           "The order of an image's axes: 'nchw' or 'nhwc'.")
       .def("__len__", [](const PyTensor& self) { return self.view.shape[0]; })
+      .def("__eq__", &compared, nb::is_operator())
+      .def("__ne__", &compared, nb::is_operator())
+      .def(
+          "__getitem__", [](const PyTensor&, nb::handle) { refuse_to_compute(); }, "index"_a)
       .def("__repr__", &repr_tensor)
       .def("numpy", &to_numpy, "An array over the batch's memory, which is not reused while the array exists.")
       .def("__array__", &to_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
@@ -307,6 +324,13 @@ void bind_ragged(nb::module_& module) {
           "For each sample, its bytes as a copy.")
       .def("as_texts", &texts_by_sample, "For each sample, its bytes as a text.")
       .def("__len__", [](const PyRagged& self) { return self.offsets.view.shape[0] - 1; })
+      .def("__iter__", [](const PyRagged& self) { return nb::iter(rows_by_sample(self)); })
+      .def(
+          "__getitem__",
+          [](const PyRagged& self, nb::ssize_t slot) {
+            return nb::object(rows_by_sample(self).attr("__getitem__")(slot));
+          },
+          "slot"_a)
       .def("__repr__", &repr_ragged);
 }
 

@@ -45,10 +45,13 @@ nb::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner,
   const nb::capsule holder(new Owner(std::move(owner)), [](void* held) noexcept { delete static_cast<Owner*>(held); });
   const dlpack::DataType type = dlpack::data_type(view.dtype);
   const nb::dlpack::dtype dtype{type.code, type.bits, type.lanes};
-  if (read_only) {
-    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(view.data, shape.size(), shape.data(), holder, nullptr, dtype));
-  }
-  return nb::cast(nb::ndarray<nb::numpy>(view.data, shape.size(), shape.data(), holder, nullptr, dtype));
+  const nb::object array =
+      read_only
+          ? nb::cast(nb::ndarray<nb::numpy, nb::ro>(view.data, shape.size(), shape.data(), holder, nullptr, dtype))
+          : nb::cast(nb::ndarray<nb::numpy>(view.data, shape.size(), shape.data(), holder, nullptr, dtype));
+  // Of C's types with 64 bits nanobind takes long long, and numpy calls long int64.
+  const bool is_long = view.dtype == DType::kI64 || view.dtype == DType::kU64;
+  return is_long ? array.attr("view")(nb::str(numpy_name(view.dtype).data())) : array;
 }
 
 }  // namespace stoker::python

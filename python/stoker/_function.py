@@ -1,6 +1,7 @@
 """How a function of the user's gets from this process to another: by its name where modules have it, else pickled."""
 
 import importlib
+import os
 import pickle
 import re
 import sys
@@ -51,7 +52,7 @@ def pickled(function):
     if b"__main__" not in as_bytes:
         return None, as_bytes
     main = sys.modules["__main__"]
-    if getattr(main, "__spec__", None) is None and not getattr(main, "__file__", None):
+    if getattr(main, "__spec__", None) is None and not os.path.exists(getattr(main, "__file__", None) or ""):  # or read from a pipe
         raise ValueError(f"{function!r} is defined where no other process can look it up: move it to a module, or install cloudpickle")
     from multiprocessing import spawn
 

@@ -422,7 +422,7 @@ class Loader:
         self._counts["bytes_received"] += batch._bytes
         if self._remember_bad(bad) and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
             raise stoker.Error(f"{len(self._bad)} bad samples, more than may be accidents; the last: {bad[-1]['reason']}; "
-                               "`stoker verify DATA --quarantine FILE` finds all of them, and quarantine= passes over those listed")
+                               "if the data are damaged, `stoker verify DATA --quarantine FILE` lists those, and quarantine= passes over them")
         self._schedule.finish(member, number, batch)
 
     def _remember_bad(self, found: Sequence[dict[str, Any]]) -> bool:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Union
@@ -33,17 +34,36 @@ class SlotFacts(NamedTuple):
     epoch: int  # the epoch's number
 
 
-class Ragged(NamedTuple):
-    """An output of which each sample has as many rows as it has, such as its boxes.
+@dataclass(eq=False, repr=False)
+class Ragged:
+    """An output of which each sample has as many rows as it has, such as its boxes. Its length is the number of samples, and its
+    elements are their rows.
 
     >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
     >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
     >>> len(batch.coded.as_list()), batch.coded.values.dtype
     (8, torch.uint8)
+    >>> [rows.shape == batch.coded[slot].shape for slot, rows in enumerate(batch.coded)] == [True] * 8
+    True
     """
 
     values: torch.Tensor  # the rows of all samples, one after another
     offsets: torch.Tensor  # for each sample, the number of its first row; and the number of all rows
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, slot: int) -> torch.Tensor:
+        if not -len(self) <= slot < len(self):
+            raise IndexError(f"the output has {len(self)} samples, and none in the slot {slot}")
+        begin, end = self.offsets[slot % len(self):][:2].tolist()
+        return self.values[begin:end]
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return iter(self.as_list())
+
+    def __repr__(self) -> str:
+        return f"Ragged(values={_shown(self.values)}, offsets={_shown(self.offsets)})"
 
     def as_list(self) -> list[torch.Tensor]:
         """The rows of each sample."""
@@ -62,8 +82,13 @@ class Ragged(NamedTuple):
         values = function(self.values)
         return Ragged(values, self.offsets.to(values.device))
 
+    def to(self, device: str | _Device, non_blocking: bool = False) -> Ragged:
+        """The same on a device."""
+        return self.map(lambda values: values.to(device, non_blocking=non_blocking))
 
-class Padded(NamedTuple):
+
+@dataclass(eq=False, repr=False)
+class Padded:
     """An output whose samples were filled up to one number of rows, by pad_to.
 
     >>> recipe = stoker.recipe().view("head", field="image").decode_bytes(most=16, longer="cut").pad_to(16)
@@ -74,10 +99,20 @@ class Padded(NamedTuple):
     values: torch.Tensor  # for each sample, as many rows
     counts: torch.Tensor  # for each sample, how many rows it had: more than it has here, where they were cut off
 
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __repr__(self) -> str:
+        return f"Padded(values={_shown(self.values)}, counts={_shown(self.counts)})"
+
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Padded:
         """The same with other values: the counts stay numbers, and go where the values go."""
         values = function(self.values)
         return Padded(values, self.counts.to(values.device))
+
+    def to(self, device: str | _Device, non_blocking: bool = False) -> Padded:
+        """The same on a device."""
+        return self.map(lambda values: values.to(device, non_blocking=non_blocking))
 
 
 class Batch(tuple):
@@ -103,9 +138,16 @@ class Batch(tuple):
         self._facts = facts
         return self
 
+    def __getitem__(self, which: Any) -> Any:
+        if not isinstance(which, str):
+            return super().__getitem__(which)
+        if which in self._names:
+            return super().__getitem__(self._names.index(which))
+        raise KeyError(f"the batch has no output '{which}', only {', '.join(self._names)}")
+
     def __getattr__(self, name: str) -> Any:
         if name in self._names:
-            return self[self._names.index(name)]
+            return self[name]
         facts = self.__dict__.get("_facts")
         if name in SlotFacts._fields:
             if facts is None:

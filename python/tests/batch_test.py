@@ -56,6 +56,18 @@ def test_numpy_does_not_copy(loader):
     assert address % 64 == 0
 
 
+def test_a_tensor_says_how_to_compute_with_it(loader):
+    label = next(iter(loader)).label
+    array = np.asarray(label)
+    assert type(array[0]) is np.int64 and array.dtype.char == np.dtype(np.int64).char
+    assert (label == array).all() and (array == label).all() and not (label != array).any()  # numpy compares elements
+    for attempt in (lambda: label == 0, lambda: label != torch.zeros(len(array)), lambda: torch.zeros(len(array)) == label,
+                    lambda: label[0], lambda: list(label)):
+        with pytest.raises(TypeError, match="numpy.asarray.tensor. or torch.from_dlpack"):
+            attempt()
+    assert hash(label) == hash(label) and label in {label}
+
+
 def test_numpy_copies_when_asked(loader):
     batch = one_batch(loader)
     array = np.asarray(batch.image)

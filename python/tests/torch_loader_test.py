@@ -32,6 +32,35 @@ def test_batches_unpack_as_tensors_over_the_loaders_memory(folder, recipe):
         batch.mask
 
 
+def test_an_output_whose_name_is_a_keyword_is_an_item(folder):
+    recipe = stoker.recipe().decode().random_resized_crop(16).mixup(labels="pair")
+    with stoker.torch.Loader(folder, recipe, batch=4) as loader:
+        batch = next(iter(loader))
+        assert batch["lambda"] is getattr(batch, "lambda") and batch["image"] is batch[0] and len(batch[:2]) == 2
+        with pytest.raises(KeyError, match="no output 'mu', only image, label"):
+            batch["mu"]
+
+
+def test_ragged_outputs_have_an_element_for_each_sample(folder):
+    recipe = stoker.recipe().view("image").decode().random_resized_crop(16).view("coded", field="image").decode_bytes(most=1 << 20)
+    with stoker.torch.Loader(folder, recipe, batch=4) as loader, stoker.Loader(folder, recipe, batch=4) as plain:
+        batch, expected = next(iter(loader)), next(iter(plain))
+        assert len(batch.coded) == len(expected.coded) == 4
+        pairs = list(zip(batch.image, batch.coded, expected.coded))
+        assert len(pairs) == 4
+        for slot, (_, coded, plain_coded) in enumerate(pairs):
+            assert torch.equal(coded, batch.coded[slot]) and torch.equal(coded, batch.coded[slot - 4])
+            np.testing.assert_array_equal(coded, plain_coded)
+            np.testing.assert_array_equal(expected.coded[slot - 4], plain_coded)
+        for output in (batch.coded, expected.coded):
+            with pytest.raises(IndexError):
+                output[4]
+        moved = batch.coded.to("cpu")
+        assert type(moved) is stoker.torch.Ragged and torch.equal(moved.values, batch.coded.values)
+        again = pickle.loads(pickle.dumps(batch)).coded
+        assert again.as_bytes() == batch.coded.as_bytes() and repr(again).startswith("Ragged(values=[")
+
+
 def test_each_batch_may_have_another_size(folder):
     sizes = [stoker.op.random_resized_crop(size) for size in (16, 24, (32, 20))]
     recipe = stoker.recipe().decode().random_choice(sizes, mode="batch").normalize("imagenet")

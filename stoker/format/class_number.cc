@@ -1,6 +1,7 @@
 #include "stoker/format/class_number.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stoker/base/log.h"
 #include "stoker/base/parse_number.h"
@@ -26,6 +27,13 @@ std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint6
   return number && *number >= 0 ? number : std::nullopt;
 }
 
+bool is_fractional_number(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const std::optional<double> number = parse_number<double>(text);
+  return number && std::isfinite(*number) && *number != std::trunc(*number);
+}
+
 std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length, std::string_view key) {
   const std::optional<std::int64_t> number = parse_whole_number(text, length);
   if (!number && unread_++ == 0) first_ = key;
@@ -34,7 +42,8 @@ std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length,
 
 void ClassNumbers::warn(std::string_view shard) const {
   if (unread_ == 0) return;
-  log(LogLevel::kWarning, "'{}': {} without a label, for the field 'cls' is not a class number; the first is '{}'",
+  log(LogLevel::kWarning, "'{}': {} without a label, for the field 'cls' is not a class number (classes by name: "
+      "label_field='cls', or --label-field cls); the first is '{}'",
       shard, counted(unread_, "sample"), first_);
 }
 

@@ -17,6 +17,9 @@ inline constexpr std::size_t kClassNumberBytesMax = 64;
 std::optional<std::int64_t> parse_whole_number(std::string_view text, std::uint64_t length);
 /// The same, and nothing for numbers below 0, which mean that the class is unknown.
 std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint64_t length);
+/// Whether it is a number that is not whole: a target of regression, and not the name of a class, where all are
+/// numbers.
+bool is_fractional_number(std::string_view text);
 
 /// Reads those of one shard, and remembers which could not be.
 class ClassNumbers {

@@ -59,6 +59,10 @@ std::pair<std::string, std::string> split_line(std::string_view line) {
   return {std::move(name), take_column(line)};
 }
 
+bool is_any_number(std::string_view text) {
+  return is_fractional_number(text) || parse_whole_number(text, text.size()).has_value();
+}
+
 /// What samples' labels are written as becomes numbers.
 Labels numbered(const std::vector<std::string_view>& names, const std::vector<std::string>& classes,
                 const std::string& where) {
@@ -75,6 +79,12 @@ Labels numbered(const std::vector<std::string_view>& names, const std::vector<st
     for (const std::string_view name : names) labels.numbers.push_back(*parse(name));
     labels.classes = classes;
     return labels;
+  }
+  const auto is_fraction = std::find_if(names.begin(), names.end(), is_fractional_number);
+  if (classes.empty() && is_fraction != names.end() && std::all_of(names.begin(), names.end(), is_any_number)) {
+    fail(ErrorKind::kData,
+         "{}: '{}' is a number and not a class; a recipe takes such numbers from a field, by json_number", where,
+         *is_fraction);
   }
   if (classes.empty()) {
     const std::set<std::string_view> sorted(names.begin(), names.end());

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/ops/array/array_meaning.h"
 #include "stoker/ops/array/array_numbers.h"
 #include "stoker/ops/array/array_place.h"
@@ -284,6 +287,17 @@ class ArraySteps {
   std::array<float, kNumbersAtOnce> room_{};
 };
 
+/// One axis of them, with the lowest bytes first.
+ArrayLayout layout_of_numbers(DType dtype, std::uint64_t bytes) {
+  ArrayLayout layout{.dtype = dtype};
+  const std::uint64_t count = bytes / layout.item_bytes();
+  if (bytes == 0 || bytes % layout.item_bytes() != 0) {
+    fail(ErrorKind::kBadSample, "its {} are not numbers of {}", byte_count(bytes), byte_count(layout.item_bytes()));
+  }
+  layout.shape.append(static_cast<std::int64_t>(count));
+  return layout;
+}
+
 }  // namespace
 
 ArrayLayout array_layout_of(const SampleInput& sample, int field, const std::string& name) {
@@ -295,7 +309,8 @@ ArrayLayout array_layout_of(const SampleInput& sample, int field, const std::str
 
 ArrayLayout read_field_layout(Bytes beginning, std::uint64_t bytes, const std::string& name) {
   try {
-    return read_npy_layout(beginning, bytes);
+    const std::optional<DType> dtype = dtype_in_name(name);
+    return dtype && !has_npy_magic(beginning) ? layout_of_numbers(*dtype, bytes) : read_npy_layout(beginning, bytes);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("its field '{}' is not an array: {}", name, error.message()));
   }

@@ -26,12 +26,13 @@ std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
 }
 
-/// The value that the key, or pointer, names; none where the text is damaged or has none.
+/// The value that the key, or pointer, names; none where the text is damaged or has none. A number or a text alone has
+/// the empty key.
 std::optional<Json> find(Bytes json, const std::string& key) {
   const std::string wanted = key.starts_with('/') ? key : json_pointer_to(key);
   std::optional<Json> found;
   const bool whole = for_each_json_value(as_text(json), [&](const std::string& pointer, Json value) {
-    if (pointer == wanted && !pointer.empty()) {
+    if (pointer == wanted || (key.empty() && pointer.empty() && !value.is_structured())) {
       found = std::move(value);
     } else if (found && wanted.starts_with(pointer) && wanted[pointer.size()] == '/') {
       found.reset();  // what it was in comes a second time
@@ -44,13 +45,15 @@ std::optional<Json> find(Bytes json, const std::string& key) {
 }  // namespace
 
 void write_json_number(Bytes json, const JsonNumber& number, MutableBytes out) {
-  const std::optional<Json> value = find(json, number.key);
+  std::optional<Json> value = find(json, number.key);
   if (!value) fail(ErrorKind::kBadSample, "its JSON has no '{}'", number.key);
+  if (value->is_boolean()) value = value->get<bool>() ? 1U : 0U;
   if (number.dtype == DType::kF32 && value->is_number()) return store(value->get<float>(), out);
   // An unsigned number is one that is not negative; larger ones than the type's stay out.
   const bool fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= INT64_MAX : value->is_number_integer();
   if (number.dtype == DType::kI64 && fits) return store(value->get<std::int64_t>(), out);
-  fail(ErrorKind::kBadSample, "'{}' in its JSON is {}, and not a {}", number.key, text_of(*value),
+  const std::string name = number.key.empty() ? "its JSON" : fmt::format("'{}' in its JSON", number.key);
+  fail(ErrorKind::kBadSample, "{} is {}, and not a {}", name, text_of(*value),
        number.dtype == DType::kF32 ? "number" : "whole number");
 }
 

@@ -25,8 +25,10 @@ std::array<std::int64_t, 256> class_table(const MaskOptions& options) {
 
 void require_size_of_image(const MaskPixels& mask, ImageSize image) {
   if (mask.width == image.width && mask.height == image.height) return;
-  fail(ErrorKind::kBadSample, "the mask has {} x {} pixels, and its image {} x {}", mask.width, mask.height,
-       image.width, image.height);
+  const bool is_turned = mask.width == image.height && mask.height == image.width;
+  fail(ErrorKind::kBadSample, "the mask has {} x {} pixels, and its image {} x {}{}", mask.width, mask.height,
+       image.width, image.height,
+       is_turned ? "; if Exif data turn the image, decode(orientation='apply') turns it upright" : "");
 }
 
 std::int64_t class_of_object(const MaskOptions& options, const CocoObject& object) {

@@ -120,7 +120,7 @@ class FolderScan final : public ShardScan {
     for (const std::string& sentence : passed_over_.sentences(root_)) why += "; " + sentence;
     fail(ErrorKind::kData,
          "the class folder '{}/{}' contains no image ({}); every folder directly in '{}' is a class, so fill it or "
-         "move it away{}",
+         "move it away, or list files of other kinds in a CSV with the heading path,label{}",
          root_, name, kImageExtensions, root_, why);
   }
 

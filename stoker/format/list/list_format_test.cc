@@ -111,6 +111,16 @@ TEST_F(ListFormatTest, NumbersClassesInByteOrder) {
   EXPECT_THAT(open("mixed.csv", "path,label\na.jpg,10\nn01/b.jpg,9a\n")->classes(), ElementsAre("10", "9a"));
 }
 
+TEST_F(ListFormatTest, TakesNumbersWithFractionsForNoClasses) {
+  const LogCapture log;
+  const auto data = open("ages.csv", "path,target\na.jpg,8.25\nn01/b.jpg,9\nn01/c.1.png,1e-1\n");
+  EXPECT_THAT(data->classes(), IsEmpty());
+  EXPECT_THAT((std::vector{data->label(0), data->label(1), data->label(2)}), ElementsAre(-1, 9, -1));
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("2 fractional labels"), HasSubstr("'a.jpg'"))));
+  // One that is not a number makes names of all.
+  EXPECT_THAT(open("sizes.csv", "path,label\na.jpg,8.25\nn01/b.jpg,XL\n")->classes(), ElementsAre("8.25", "XL"));
+}
+
 // As pandas writes them where one is missing.
 TEST_F(ListFormatTest, TakesWholeNumbersHoweverTheyAreWritten) {
   const auto labels = [&](const std::string& name, const std::string& text) {
@@ -129,7 +139,6 @@ TEST_F(ListFormatTest, TakesWholeNumbersHoweverTheyAreWritten) {
                      "{\"path\": \"a.jpg\", \"label\": \"+3\"}\n{\"path\": \"n01/b.jpg\", \"label\": 1e2}\n"
                      "{\"path\": \"n01/c.1.png\", \"label\": -1.0}\n"),
               ElementsAre(3, 100, -1));
-  EXPECT_THAT(open("a.csv", "path,label\na.jpg,2.0\nn01/b.jpg,2.5\n")->classes(), ElementsAre("2.0", "2.5"));
   for (const char* text : {"+", ".0", "2.", "+-3", "2.0.0", "2,0"}) {
     EXPECT_THAT(open("a.tsv", fmt::format("path\tlabel\na.jpg\t{}\n", text))->classes(), ElementsAre(text));
   }

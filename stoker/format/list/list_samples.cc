@@ -34,7 +34,9 @@ std::string_view without_start(std::string_view path) {
 
 void ListLabels::see(const std::optional<std::string>& label) {
   if (!is_known(label)) return;
-  all_numbers_ = all_numbers_ && parse_class_number(*label, label->size());
+  const bool is_class_number = parse_class_number(*label, label->size()).has_value();
+  all_numbers_ = all_numbers_ && is_class_number;
+  all_reals_ = all_reals_ && (is_class_number || is_fractional_number(*label));
   if (names_.size() < kClassesMax) {
     names_.insert(*label);
   } else if (!names_.contains(*label)) {
@@ -43,12 +45,12 @@ void ListLabels::see(const std::optional<std::string>& label) {
 }
 
 void ListLabels::finish() {
-  if (!all_numbers_ && !are_more_) classes_.assign(names_.begin(), names_.end());
+  if (!all_numbers_ && !all_reals_ && !are_more_) classes_.assign(names_.begin(), names_.end());
 }
 
 std::int64_t ListLabels::number(const std::optional<std::string>& label) const {
   if (!is_known(label) || are_too_many()) return -1;
-  if (all_numbers_) return parse_class_number(*label, label->size()).value_or(-1);
+  if (all_reals_) return parse_class_number(*label, label->size()).value_or(-1);
   return std::lower_bound(classes_.begin(), classes_.end(), *label) - classes_.begin();
 }
 
@@ -59,6 +61,7 @@ ListSamples::ListSamples(ListSource& source, std::unique_ptr<ListRows> rows, std
 
 void ListSamples::look_at_all_rows() {
   std::string first;
+  PassedOver fractional;
   while (rows_->next(row_)) {
     stop_if_asked(stop_, source_.name());
     if (row_.path.empty() || row_.path.find('\0') != std::string::npos) {
@@ -74,8 +77,10 @@ void ListSamples::look_at_all_rows() {
     }
     labels_.see(row_.label);
     if (row_.has_fractional_label) passed_over_.add("fractional label", row_.path);
+    if (row_.label && is_fractional_number(*row_.label)) fractional.add("fractional label", row_.path);
   }
   labels_.finish();
+  if (labels_.are_fractional()) passed_over_ = std::move(fractional);  // JSON has its own
   rows_->rewind();
   if (!first.empty()) choose_folder(first);
 }

@@ -17,7 +17,7 @@
 
 namespace stoker {
 
-/// What the labels of all rows are: class numbers, or names of classes.
+/// What the labels of all rows are: class numbers, or names of classes; or other numbers, which are no labels.
 class ListLabels {
  public:
   /// Names are those of classes if there are no more than this.
@@ -31,12 +31,14 @@ class ListLabels {
   std::int64_t number(const std::optional<std::string>& label) const;
   /// In byte order; none where labels are numbers.
   std::vector<std::string>& classes() { return classes_; }
-  bool are_too_many() const { return are_more_ && !all_numbers_; }
+  bool are_too_many() const { return are_more_ && !all_numbers_ && !are_fractional(); }
+  /// Whether all are numbers, and not all of them whole.
+  bool are_fractional() const { return all_reals_ && !all_numbers_; }
 
  private:
   std::set<std::string, std::less<>> names_;
   std::vector<std::string> classes_;
-  bool all_numbers_ = true, are_more_ = false;
+  bool all_numbers_ = true, all_reals_ = true, are_more_ = false;
 };
 
 class ListSamples final : public ShardScan {

@@ -38,24 +38,27 @@ std::string beginning_of(Bytes head) {
   return fmt::format("it begins with the bytes {} ({})", hex, text);
 }
 
+bool is_image_name(std::string_view file) {
+  const auto split = split_member_name(file);
+  return split && is_image_field_name(split->field);
+}
+
 [[noreturn]] void fail_unknown_kind(const Stores& stores, const Location& path) {
   std::string known;
   for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
   const std::optional<ObjectFacts> facts = stores.find(path);
   const std::string found = facts ? beginning_of(ShardCandidate(stores, path, facts).head()) : "it is not there";
   const std::optional<Location> index = facts && facts->is_file() ? find_token_index(stores, path) : std::nullopt;
+  std::string advice;
+  if (index) {
+    advice = fmt::format(
+        "; '{}' is an index of tokens: open the .bin with the option tokens, the length of sequences, or documents",
+        *index);
+  } else if (facts && is_image_name(path.text())) {
+    advice = "; to choose images by their paths, write a CSV file with the heading path,label, and open that";
+  }
   fail(ErrorKind::kData, "'{}' is not a kind of data that Stoker knows ({}or a text file of paths): {}{}", path, known,
-       found,
-       index
-           ? fmt::format("; '{}' is an index of tokens: open the .bin with the option tokens, the length of sequences, "
-                         "or documents",
-                         *index)
-           : "");
-}
-
-bool is_image_name(std::string_view file) {
-  const auto split = split_member_name(file);
-  return split && is_image_field_name(split->field);
+       found, advice);
 }
 
 /// Whether one thing is named, and not as files are, with an ending.

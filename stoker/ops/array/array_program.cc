@@ -41,7 +41,7 @@ Shape ArrayProgram::output_shape() const {
 }
 
 void ArrayProgram::check() const {
-  if (!shape && !crop) {
+  if (!shape && !crop && !dtype_in_name(field)) {
     fail(ErrorKind::kUsage, "it must say how many axes arrays have: decode_array(shape=[3, -1]), or add array_crop");
   }
   if (rank() > ArrayLayout::kAxesMax) {

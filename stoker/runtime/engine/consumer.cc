@@ -386,8 +386,8 @@ void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadl
   const bool of_host = batches.memory().host + batches.bytes().host > batches.memory_max().host;
   const std::size_t bytes = of_host ? batches.bytes().host : batches.bytes().device;
   fail(ErrorKind::kMemory,
-       "the consumer holds {} of {} and the budget of {}memory allows no more; release batches, or give the "
-       "loader more {}memory",
+       "the consumer holds {} of {} and the budget of {}memory allows no more; release batches (a tensor keeps its "
+       "whole batch: copy what is to stay, such as labels), or give the loader more {}memory",
        counted(batches.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
        of_host ? "" : "device ");
 }
@@ -408,10 +408,10 @@ void Consumer::report_bad() {
     fail(ErrorKind::kBadSample,
          "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
          epoch_bad_.size(), most, bad.bad.reason,
-         core_.quarantine
-             ? fmt::format("; '{}' lists them", core_.quarantine->path())
-             : "; `stoker verify DATA --quarantine FILE` finds all of them, and a run with that --quarantine FILE (in "
-               "Python: quarantine=) passes over those listed");
+         core_.quarantine ? fmt::format("; '{}' lists them", core_.quarantine->path())
+                          : "; if not the recipe is to be changed but the data are damaged, `stoker verify DATA "
+                            "--quarantine FILE` lists "
+                            "those, and a run with that --quarantine FILE (in Python: quarantine=) passes over them");
   }
 }
 
