@@ -6,7 +6,8 @@
 #   stoker pack photos packed --plan packed.plan --merge
 set -euo pipefail
 
-rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
-size=${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-1}}
-mine=$(seq -s , "$rank" "$size" $(($4 - 1)))
-[[ -z $mine ]] || stoker pack "$1" "$2" --plan "$3" --task "$mine" --threads 1
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${PMIX_RANK:-${SLURM_PROCID:-0}}}}
+size=${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-${SLURM_STEP_NUM_TASKS:-${SLURM_NTASKS:-1}}}}
+first=$(($4 * rank / size))
+last=$(($4 * (rank + 1) / size - 1))
+((last < first)) || stoker pack "$1" "$2" --plan "$3" --task "$first-$last" --threads 1

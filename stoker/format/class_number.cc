@@ -42,7 +42,8 @@ std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length,
 
 void ClassNumbers::warn(std::string_view shard) const {
   if (unread_ == 0) return;
-  log(LogLevel::kWarning, "'{}': {} without a label, for the field 'cls' is not a class number (classes by name: "
+  log(LogLevel::kWarning,
+      "'{}': {} without a label, for the field 'cls' is not a class number (classes by name: "
       "label_field='cls', or --label-field cls); the first is '{}'",
       shard, counted(unread_, "sample"), first_);
 }

@@ -1,5 +1,7 @@
 #include "stoker/pack/shard_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -85,7 +87,8 @@ std::uint64_t size_of(const Stores& stores, const Location& shard) {
 template <typename Options>
 PlanSummary write_plan(const std::vector<std::string>& data, const std::string& plan, std::string_view command,
                        const Json& choices, const Options& options) {
-  JobPlanWriter writer(options.stores, plan, command);
+  const Stores stores = options.stores.for_writer(writer_name());
+  JobPlanWriter writer(stores, plan, command);
   PlanSummary summary;
   for (const FoundShard& shard : shards_in(data, options.stores, options.stop)) {
     const std::uint64_t bytes = size_of(options.stores, shard.location);
@@ -104,6 +107,25 @@ void require_same_shards(const JobPlan& plan, const std::vector<FoundShard>& sha
   if (same) return;
   fail(ErrorKind::kData, "the shards are not those for which '{}' was made: give the same data, or make a new plan",
        plan.location());
+}
+
+/// The shards that are not what they were when the plan was made, as far as their sizes tell: what was recorded of
+/// them is of others.
+std::vector<BadSample> changed_since(const JobPlan& plan, const std::vector<FoundShard>& shards, const Stores& stores) {
+  std::vector<BadSample> changed;
+  for (std::size_t task = 0; task < shards.size(); ++task) {
+    const Location& shard = shards[task].location;
+    const std::uint64_t planned = plan.tasks()[task].bytes;
+    const std::optional<ObjectFacts> facts = stores.find(shard);
+    const std::uint64_t size = facts && facts->is_file() ? facts->size : 0;
+    if (facts && size == planned) continue;
+    changed.push_back({shard.text(), "", 0,
+                       !facts ? fmt::format("the shard is not there any more; it had {} when '{}' was made",
+                                            counted(planned, "byte"), plan.location())
+                              : fmt::format("the shard has {}, and had {} when '{}' was made; verify it by a new plan",
+                                            counted(size, "byte"), planned, plan.location())});
+  }
+  return changed;
 }
 
 /// What is recorded of each task, once it is. `work` makes it of the options for the task's shard alone, and of what
@@ -223,12 +245,15 @@ IndexJobResult merge_index(const std::vector<std::string>& data, const std::stri
 
 VerifyResult merge_verify(const std::vector<std::string>& data, const std::string& plan, const VerifyOptions& how) {
   const JobPlan job(how.stores, plan, "verify");
-  require_same_shards(job, shards_in(data, how.stores, how.stop));
+  const std::vector<FoundShard> shards = shards_in(data, how.stores, how.stop);
+  require_same_shards(job, shards);
   VerifyOptions options = with_choices(how, job);
   options.only = std::vector<std::size_t>();
   VerifyResult result = verify(data, options);  // of what is about no shard by itself
   VerifyResult of_tasks = sum_of<VerifyResult>(job, TaskRecords(how.stores, job).all());
   of_tasks.bad.insert(of_tasks.bad.begin(), result.bad.begin(), result.bad.end());
+  const std::vector<BadSample> changed = changed_since(job, shards, how.stores);
+  of_tasks.bad.insert(of_tasks.bad.end(), changed.begin(), changed.end());
   return of_tasks;
 }
 

@@ -18,12 +18,14 @@ constexpr std::size_t kCopyMax = 64 << 10;        // more is not worth collectin
 constexpr std::uint64_t kWriteBehind = 16 << 20;  // the disk is to begin with these long before commit() waits for it
 
 /// Opens or creates the file, and empties it: it may be what a killed process left. Two that would write to it at once
-/// could leave neither's bytes, so a process that writes has it locked.
-FileDescriptor open_partial(const std::string& path) {
+/// could leave neither's bytes, so a process that writes has it locked, and one that may write the same bytes waits.
+FileDescriptor open_partial(const std::string& path, bool waits) {
   for (;;) {
     FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
     if (!file) fail_system("create", path, errno);
-    if (!lock_exclusively(file)) {
+    if (waits) {
+      wait_for_lock(file);
+    } else if (!lock_exclusively(file)) {
       fail(ErrorKind::kIo, "'{}' is being written by another process; wait until it ends", path);
     }
     if (!is_named(file, path)) continue;  // another process has just finished it, and given it its name
@@ -57,7 +59,7 @@ std::string partial_name(const std::string& path, std::string_view writer) {
 AtomicFile::AtomicFile(std::string path, std::string_view writer)
     : path_(std::move(path)),
       partial_path_(takes_bytes_as_they_come(path_) ? "" : partial_name(path_, writer)),
-      fd_(partial_path_.empty() ? open_as_it_is(path_) : open_partial(partial_path_)) {
+      fd_(partial_path_.empty() ? open_as_it_is(path_) : open_partial(partial_path_, !writer.empty())) {
   buffer_.reserve(kWriteBytes);
 }
 

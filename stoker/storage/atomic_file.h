@@ -17,7 +17,8 @@ namespace stoker {
 class AtomicFile final : public ObjectWriter {
  public:
   /// `writer`: one of several that may write the file at the same time, the same bytes; each has a partial file of its
-  /// own. Throws kIo or kNotFound naming the path; kIo also when another process is writing the same partial file.
+  /// own, for which those of one name take turns. Throws kIo or kNotFound naming the path; kIo also when another
+  /// process is writing the same partial file, and there is no name.
   explicit AtomicFile(std::string path, std::string_view writer = {});
   /// Removes what was not committed.
   ~AtomicFile() override;

@@ -31,13 +31,21 @@ bool is_named(const FileDescriptor& file, const std::string& path) {
          open.st_ino == named.st_ino;
 }
 
-bool lock_exclusively(const FileDescriptor& file) {
+namespace {
+
+int lock(const FileDescriptor& file, int how) {
   int result;
   do {
-    result = ::flock(file.get(), LOCK_EX | LOCK_NB);
+    result = ::flock(file.get(), how);
   } while (result != 0 && errno == EINTR);
-  return result == 0 || errno != EWOULDBLOCK;
+  return result;
 }
+
+}  // namespace
+
+bool lock_exclusively(const FileDescriptor& file) { return lock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+void wait_for_lock(const FileDescriptor& file) { lock(file, LOCK_EX); }
 
 std::string_view kind_of_file(mode_t mode) {
   if (S_ISREG(mode)) return "a file";

@@ -47,6 +47,8 @@ void write_fully(const FileDescriptor& file, Bytes bytes, std::string_view path)
 /// Takes the lock that a process has on a file as long as it keeps the descriptor (or its copies) open. False if
 /// another has it. File systems without locks are taken at their word.
 bool lock_exclusively(const FileDescriptor& file);
+/// The same, once others do not have it any more.
+void wait_for_lock(const FileDescriptor& file);
 
 /// Whether the open file is the one that has the name.
 bool is_named(const FileDescriptor& file, const std::string& path);

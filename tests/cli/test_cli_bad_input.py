@@ -93,6 +93,14 @@ def test_a_good_image_stands_in_for_a_bad_one(stoker, data, tmp_path, damage):
     assert (skipped["samples"], skipped["bad_samples"]) == (3, 1)
 
 
+def test_keys_that_are_not_utf_8_stay_apart_in_an_audit(stoker, data, tmp_path):
+    for name in (b"\xe9.jpg", b"\xe8.jpg"):
+        shutil.copy(data / "class/2.jpg", os.path.join(os.fsencode(data), b"class", name))
+    stoker.text(*run(data, "--audit", tmp_path / "audit"))
+    keys = [json.loads(line)["key"] for line in (tmp_path / "audit").read_text().splitlines()]
+    assert {"hex": b"class/\xe9".hex()} in keys and {"hex": b"class/\xe8".hex()} in keys and "class/2" in keys
+
+
 def test_what_verify_listed_is_replaced_unread(stoker, data, tmp_path):
     truncate(data / "class/2.jpg")
     assert stoker("verify", data, "--quarantine", tmp_path / "list").returncode == 1

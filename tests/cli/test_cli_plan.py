@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -184,6 +185,33 @@ def test_a_data_set_is_verified_by_a_plan(stoker, loose, tmp_path):
 
     assert told(merged) == told(at_once)
     assert len(told(merged)["bad"]) >= 2
+
+
+def test_a_shard_that_changed_after_its_task_is_named_when_a_plan_of_verify_is_merged(stoker, loose, tmp_path):
+    packed, path = tmp_path / "packed", tmp_path / "verify.plan"
+    stoker.text("pack", loose, packed, "--shard-size", "600KB")
+    tasks = stoker.json("verify", packed, "--plan", path)["tasks"]
+    stoker.text("verify", packed, "--plan", path, "--task", f"0-{tasks - 1}")
+    assert "Nothing is bad" in stoker.text("verify", packed, "--plan", path, "--merge")
+    hurt = packed / "shard-000001.tar"
+    os.truncate(hurt, hurt.stat().st_size - 100)
+    for words in ("the shard has .* bytes, and had ", "the shard is not there any more"):
+        merged = stoker("verify", packed, "--plan", path, "--merge")
+        assert merged.returncode == 1 and re.search(words, merged.stdout) and str(hurt) in merged.stdout, merged
+        hurt.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("command", ["pack", "verify"])
+def test_processes_that_write_one_plan_at_once_take_turns(stoker, loose, tmp_path, command):
+    path = tmp_path / "job.plan"
+    job = ("pack", loose, tmp_path / "out", "--plan", path) if command == "pack" else ("verify", loose, "--plan", path)
+    for _ in range(3):
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        path.unlink(missing_ok=True)
+        started = [stoker.start(*job, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+        told = [process.communicate(timeout=60) for process in started]
+        assert [process.returncode for process in started] == [0] * 4, told
+    assert sorted(at.name for at in tmp_path.iterdir()) == sorted(["job.plan", *(["out"] if command == "pack" else [])])
 
 
 def test_what_the_plan_decides_is_not_decided_again(stoker, loose, tmp_path):

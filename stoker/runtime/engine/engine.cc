@@ -57,7 +57,7 @@ void Engine::close() {
 
 // A trace that cannot be written is no reason not to close.
 void Engine::write_trace() noexcept {
-  if (!core_.trace) return;
+  if (!core_.trace || trace_is_over_.exchange(true)) return;
   try {
     const std::lock_guard lock(core_.mutex);  // the consumer may release batches meanwhile
     core_.trace->write();

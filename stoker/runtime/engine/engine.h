@@ -2,6 +2,7 @@
 // the ticket board, under one lock; images are decoded and bytes read outside it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -73,6 +74,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Reader reader_;
   Workers workers_;
   Consumer consumer_;
+
+  std::atomic<bool> trace_is_over_ = false;  // was written, or could not be
 
   mutable std::mutex knobs_mutex_;  // one set() or close() at a time; taken before the core's
   Knobs fixed_;                     // by the user, at first and while we run

@@ -7,19 +7,16 @@
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/format/json_text.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
 namespace {
 
-// Keys come from file names: they may hold any byte, while JSON holds UTF-8.
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string key_json(const std::string& key) { return name_json(key).dump(); }
 
 }  // namespace
 
@@ -69,8 +66,8 @@ void AuditWriter::write(const Batch& batch) {
     const bool stands_in = batch.substituted_for[at] >= 0;
     lines +=
         fmt::format("{{\"epoch\": {}, \"position\": {}, \"key\": {}, \"hash\": \"{}\"{}{}}}\n", batch.epoch,
-                    batch.position[at], json_text(batch.key[at]), to_hex(hasher_.digest()),
-                    stands_in ? ", \"substituted_for\": " : "", stands_in ? json_text(batch.substituted_key[at]) : "");
+                    batch.position[at], key_json(batch.key[at]), to_hex(hasher_.digest()),
+                    stands_in ? ", \"substituted_for\": " : "", stands_in ? key_json(batch.substituted_key[at]) : "");
   }
   // Flushed per batch, so that all delivered samples are on record however the run ends.
   if (std::fwrite(lines.data(), 1, lines.size(), file_.get()) != lines.size() || std::fflush(file_.get()) != 0) {

@@ -35,7 +35,9 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kThreads = 2;  // so that a slow client does not block another
+// A client that connects and asks for nothing has a thread until the time is over.
+constexpr std::size_t kThreads = 8;
+constexpr int kRequestMs = 2000;
 
 /// The loaders at one address.
 class ServedLoaders {
@@ -187,7 +189,8 @@ class MetricsServer {
   explicit MetricsServer(const MetricsAddress& address) : at_(address) {
     try {
       server_ = std::make_unique<CivetServer>(
-          std::vector<std::string>{"listening_ports", address.text(), "num_threads", fmt::format("{}", kThreads)});
+          std::vector<std::string>{"listening_ports", address.text(), "num_threads", fmt::format("{}", kThreads),
+                                   "request_timeout_ms", fmt::format("{}", kRequestMs)});
       for (ServedText* const served : {&metrics_, &figures_, &page_}) server_->addHandler(served->path(), served);
       at_.port = server_->getListeningPorts().at(0);
       socket_.emplace(listening_socket(at_));
@@ -195,6 +198,11 @@ class MetricsServer {
       throw;
     } catch (const std::exception& error) {
       const int reason = try_socket(address, ::bind);
+      const bool is_unknown = address.host.starts_with('[') && !mg_check_feature(MG_FEATURES_IPV6);
+      if (reason == 0 && is_unknown) {
+        fail(ErrorKind::kIo, "cannot serve metrics at {}: CivetWeb was built without IPv6; name an IPv4 address",
+             address.text());
+      }
       fail(ErrorKind::kIo, "cannot serve metrics at {}: {}; name another port, or 0 for one that is free",
            address.text(), reason != 0 ? std::generic_category().message(reason) : error.what());
     }
