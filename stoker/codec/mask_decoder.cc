@@ -61,7 +61,7 @@ void widen(const std::uint8_t* first, const ArrayLayout& layout, std::int64_t* o
                   sizeof(number));
       if (layout.is_big_endian) number = swapped(number);
       if (!std::in_range<std::int64_t>(number)) refuse_array("one of its numbers is above 2^63");
-      *out++ = static_cast<std::int64_t>(number);
+      *out++ = static_cast<std::int64_t>(+number);
     }
   }
 }

@@ -7,10 +7,10 @@
 namespace stoker {
 namespace {
 
-constexpr std::int8_t kNoClass = -1;
+constexpr std::int16_t kNoClass = -1;
 
 // By the label id of Cityscapes, its training id.
-constexpr std::array<std::int8_t, 34> kCityscapesClasses = {
+constexpr std::array<std::int16_t, 34> kCityscapesClasses = {
     kNoClass, kNoClass, kNoClass, kNoClass, kNoClass, kNoClass, kNoClass, 0,  1,  kNoClass, kNoClass, 2,
     3,        4,        kNoClass, kNoClass, kNoClass, 5,        kNoClass, 6,  7,  8,        9,        10,
     11,       12,       13,       14,       15,       kNoClass, kNoClass, 16, 17, 18};

@@ -423,10 +423,10 @@ Manifest merged(const JobPlan& job, const PackFolder& folder, const std::string&
 }  // namespace
 
 PlanSummary plan_pack(const std::vector<std::string>& data, const std::string& to, const std::string& plan,
-                      const PackOptions& given) {
-  require_sensible(given, to);
-  PackOptions options = given;
-  options.stores = given.stores.for_writer(writer_name());
+                      const PackOptions& how) {
+  require_sensible(how, to);
+  PackOptions options = how;
+  options.stores = how.stores.for_writer(writer_name());
   Planner planner(data, options);
   const PackFolder folder(options.stores, to, planner.source().job() + ", planned");
   folder.require_outside(places_of(planner.source().shards()));

@@ -21,7 +21,7 @@ struct PlanSummary {
 /// is not whole. Nothing in the plan depends on where data or pack lie. Throws as pack() does, and kUsage where another
 /// plan has the name.
 PlanSummary plan_pack(const std::vector<std::string>& data, const std::string& to, const std::string& plan,
-                      const PackOptions& options);
+                      const PackOptions& how);
 
 struct TasksResult {
   std::int64_t done = 0;     // now
