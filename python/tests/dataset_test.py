@@ -125,6 +125,14 @@ def test_a_file_that_vanished_is_named(tmp_path):
     assert caught.value.kind == "not_found"
 
 
+def test_an_image_is_not_a_data_set_but_may_be_listed(tmp_path):
+    (tmp_path / "x.jpg").write_bytes(encoded(picture(9, 9)))
+    with pytest.raises(stoker.Error, match="not a kind of data.*write a CSV file with the heading path,label"):
+        stoker.open(tmp_path / "x.jpg")
+    (tmp_path / "list.csv").write_text("path,label\nx.jpg,3\n")
+    assert stoker.open(tmp_path / "list.csv")[0]["label"] == 3
+
+
 def test_the_image_and_the_label_may_be_other_fields(tmp_path):
     first, second = encoded(picture(20, 20)), encoded(picture(30, 20))
     tar_of(tmp_path / "shard.tar", {"0.jpg": first, "0.photo": second, "0.kind": b"dog", "1.jpg": first, "1.photo": second,

@@ -133,12 +133,10 @@ MaskPixels MaskDecoder::decode_array(Bytes encoded, MaskCodes codes) {
   if (codes == MaskCodes::kRgb) refuse_array("codes='rgb' is for pictures, and an array has codes='index'");
   const ArrayLayout layout = layout_of_mask(encoded);
   const std::int64_t height = layout.shape[0], width = layout.shape[1];
-  check_sides(width, height, limits_);
-  if (width * height > limits_.pixels_max) {
-    fail(ErrorKind::kLimit, "the mask has {} x {} pixels, above the limit of {}", width, height, limits_.pixels_max);
-  }
+  check_sides(width, height, limits_);  // which an int holds
   MaskPixels mask{
       .width = static_cast<int>(width), .height = static_cast<int>(height), .numbers = encoded.data() + layout.offset};
+  check_limits({.width = mask.width, .height = mask.height}, limits_);
   if (is_as_it_lies(layout)) return mask;
   auto* const numbers =
       numbers_.array<std::int64_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));

@@ -113,7 +113,6 @@ std::vector<std::int64_t> numbers_of(const MaskPixels& mask) {
 TEST(MaskDecoder, ReadsEveryGreyTiffAsItIsShown) {
   constexpr int kWhiteIsZero = 0, kBlackIsZero = 1, kTiffJpeg = 7;
   MaskDecoder decoder;
-  AnyImageDecoder images;
   int read = 0;
   for (const TestTiff& kind : kinds_of_tiff()) {
     const EncodedTiff encoded = make_test_tiff(kind);

@@ -80,11 +80,11 @@ Labels numbered(const std::vector<std::string_view>& names, const std::vector<st
     labels.classes = classes;
     return labels;
   }
-  const auto is_fraction = std::find_if(names.begin(), names.end(), is_fractional_number);
-  if (classes.empty() && is_fraction != names.end() && std::all_of(names.begin(), names.end(), is_any_number)) {
+  const auto fraction = std::find_if(names.begin(), names.end(), is_fractional_number);
+  if (classes.empty() && fraction != names.end() && std::all_of(names.begin(), names.end(), is_any_number)) {
     fail(ErrorKind::kData,
          "{}: '{}' is a number and not a class; a recipe takes such numbers from a field, by json_number", where,
-         *is_fraction);
+         *fraction);
   }
   if (classes.empty()) {
     const std::set<std::string_view> sorted(names.begin(), names.end());

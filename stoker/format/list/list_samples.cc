@@ -77,10 +77,12 @@ void ListSamples::look_at_all_rows() {
     }
     labels_.see(row_.label);
     if (row_.has_fractional_label) passed_over_.add("fractional label", row_.path);
-    if (row_.label && is_fractional_number(*row_.label)) fractional.add("fractional label", row_.path);
+    if (row_.has_fractional_label || (row_.label && is_fractional_number(*row_.label))) {
+      fractional.add("fractional label", row_.path);
+    }
   }
   labels_.finish();
-  if (labels_.are_fractional()) passed_over_ = std::move(fractional);  // JSON has its own
+  if (labels_.are_fractional()) passed_over_ = std::move(fractional);  // texts are among them
   rows_->rewind();
   if (!first.empty()) choose_folder(first);
 }
