@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
-#include "stoker/base/sanitizers.h"
 #include "stoker/base/watchdog_testing.h"
 #include "stoker/runtime/living_child_testing.h"
 #include "stoker/runtime/loader_testing.h"
@@ -26,12 +25,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-#if STOKER_THREAD_SANITIZER
-constexpr bool kThreadSanitizer = true;
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
 
 const MetricsAddress kAnyPort{"127.0.0.1", 0};
 
@@ -188,22 +181,18 @@ TEST(ServedMetrics, FreeTheirAddressThoughAForkedChildLivesOn) {
 }
 
 TEST(ServedMetrics, DoNothingInAForkedChild) {
+  if (!kChildrenOfThreadsWork) GTEST_SKIP() << "a forked child of several threads may hang";
   std::optional<ServedMetrics> served;
   served.emplace(kAnyPort, "", 0, [] { return with_samples(5); });
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const int status = status_in_child([&] {
     served.reset();
-    if (kThreadSanitizer) ::_exit(0);  // it allows a child no threads of its own
-    bool works = false;
     try {
       const ServedMetrics own(kAnyPort, "", 0, [] { return with_samples(6); });
-      works = get(own.address()).find("} 6\n") != std::string::npos;
+      return get(own.address()).find("} 6\n") != std::string::npos ? 0 : 1;
     } catch (...) {
+      return 2;
     }
-    ::_exit(works ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  });
   EXPECT_EQ(status, 0);
   EXPECT_THAT(get(served->address()), HasSubstr("} 5\n"));
 }
