@@ -49,7 +49,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
   const CallArguments given(signature, positional, named);
   if (!recipe.functions().empty()) be_home_of_functions();  // for isolated ones
   const Plan plan(Recipe(recipe).set_function_home(FunctionHome::kThread));
-  const std::vector<HeldBytes> held = sample_fields(plan.fields(), given["data"]);
+  const std::vector<HeldBytes> held = sample_fields(plan.fields(), plan.optional_fields(), given["data"]);
   const std::int64_t label = sample_label(given.unless_none("label"), given["data"]);
   const bool reference = given["reference"] && flag_argument("reference", given["reference"]);
   const DecodeLimits limits = limits_of(given.unless_none("pixels_max"));

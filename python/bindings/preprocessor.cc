@@ -35,7 +35,7 @@ constexpr std::int64_t kIntegerMax = std::numeric_limits<std::int64_t>::max();
 // The items of a call, and all that they refer to, which stays where it is.
 class HeldItems {
  public:
-  HeldItems(const std::vector<std::string>& fields, nb::handle given) : names_(fields) {
+  HeldItems(const Preprocessor& made, nb::handle given) : made_(made) {
     if (is_item(given)) {
       add(given);
       return;
@@ -61,13 +61,13 @@ class HeldItems {
       items_.push_back({.place = &places_.emplace_back(path_argument("items", item))});
       return;
     }
-    held_.push_back(sample_fields(names_, item));
+    held_.push_back(sample_fields(made_.fields(), made_.optional_fields(), item));
     std::vector<Bytes>& fields = fields_.emplace_back();
     for (const HeldBytes& field : held_.back()) fields.push_back(field.bytes());
     items_.push_back({.fields = fields, .label = sample_label({}, item)});
   }
 
-  const std::vector<std::string>& names_;
+  const Preprocessor& made_;
   std::deque<Location> places_;
   std::deque<std::vector<HeldBytes>> held_;
   std::deque<std::vector<Bytes>> fields_;
@@ -118,7 +118,7 @@ PyBatch answer(const PyPreprocessor& self, const nb::args& positional, const nb:
   const CallSignature signature{
       "Preprocessor.__call__", {"items", "seed", "epoch", "position", "batch", "bad_sample"}, /*positional=*/1};
   const CallArguments given(signature, positional, named);
-  const HeldItems held(self.made->fields(), given["items"]);
+  const HeldItems held(*self.made, given["items"]);
   const Request request{.items = held.items(),
                         .seed = given["seed"] ? unsigned_argument("seed", given["seed"]) : 0,
                         .epoch = number_of(given, "epoch"),

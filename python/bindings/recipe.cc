@@ -122,6 +122,12 @@ Recipe with_like(const Recipe& recipe, nb::handle name) {
   return changed;
 }
 
+Recipe with_optional(const Recipe& recipe) {
+  Recipe changed = recipe;
+  changed.optional();
+  return changed;
+}
+
 Recipe with_tail(const Recipe& recipe, nb::handle tail) {
   Recipe changed = recipe;
   changed.set_tail(to_string(parse_tail(text_argument("tail", tail))));
@@ -150,6 +156,10 @@ void bind_chain(nb::class_<Recipe>& recipe) {
            "Lets this view go along with another one: a mask, or boxes, with an image, through the same crops, flips "
            "and warps;\nlabels, keypoints and masks of objects with boxes. Copies go along with name_0, name_1 and so "
            "on.")
+      .def("optional", &with_optional,
+           "Lets samples lack this view's field: they have no boxes then, an empty text, or no tokens. For "
+           "decode_boxes, "
+           "decode_text,\ndecode_bytes and decode_tokens.")
       .def(
           "map", &with_function, nb::sig(kMapSignature),
           "Calls a function once for each sample, in processes beside the loader's threads: anything that can be "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "python/bindings/arguments.h"
@@ -47,11 +48,16 @@ HeldBytes::HeldBytes(std::string_view name, nb::handle value) {
   }
 }
 
-std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, nb::handle data) {
+std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, const std::vector<std::string>& optional,
+                                     nb::handle data) {
   std::vector<HeldBytes> fields;
   if (nb::isinstance<nb::dict>(data)) {
     const nb::dict sample = nb::borrow<nb::dict>(data);
-    for (const std::string& name : names) fields.emplace_back(name, field_of(sample, name));
+    for (const std::string& name : names) {
+      const bool may_lack = std::find(optional.begin(), optional.end(), name) != optional.end();
+      const bool is_lacking = may_lack && !sample.contains(to_python_text(name));
+      fields.emplace_back(name, is_lacking ? nb::handle(nb::bytes("", 0)) : field_of(sample, name));
+    }
     return fields;
   }
   if (names.size() > 1) {

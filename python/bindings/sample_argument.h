@@ -26,8 +26,10 @@ class HeldBytes {
   Bytes bytes_;
 };
 
-/// A sample's fields of these names, in this order. Throws kUsage and kNotFound.
-std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, nanobind::handle data);
+/// A sample's fields of these names, in this order; optional ones that a dict lacks without bytes. Throws kUsage and
+/// kNotFound.
+std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, const std::vector<std::string>& optional,
+                                     nanobind::handle data);
 
 /// The label given, else that of a dict, else -1.
 std::int64_t sample_label(nanobind::handle given, nanobind::handle data);

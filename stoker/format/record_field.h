@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "stoker/format/sample_row.h"
 
@@ -15,6 +17,20 @@ inline const SampleField* find_field(const SampleRow& row, std::string_view name
   if (found || name != "record" || row.fields.empty()) return found;
   return &*std::max_element(row.fields.begin(), row.fields.end(),
                             [](const SampleField& a, const SampleField& b) { return a.length < b.length; });
+}
+
+/// Gives the row those of these fields that it lacks, without bytes, where its first field begins. The names outlive
+/// it.
+inline void add_lacking_fields(SampleRow& row, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (find_field(row, name)) continue;
+    SampleField empty{.name = name, .part = {}};
+    if (!row.fields.empty()) {
+      empty.part = row.fields.front().part;
+      empty.offset = row.fields.front().offset;
+    }
+    row.fields.push_back(empty);
+  }
 }
 
 }  // namespace stoker

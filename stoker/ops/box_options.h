@@ -26,6 +26,7 @@ struct BoxOptions {
   bool keeps_crowds = false;         // boxes of groups, and those that are marked difficult
   int most = 0;                      // in a sample
   std::vector<std::string> names{};  // of the classes, where they are written as names
+  bool is_optional = false;          // a text of no bytes has no objects; else it is read as any other
   bool with_details = false;         // other views ask for shapes or keypoints of the objects
 };
 

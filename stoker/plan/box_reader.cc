@@ -114,6 +114,7 @@ void read_boxes(const BoxOptions& options, Bytes text, ImageSize image, std::vec
                 std::vector<ObjectDetails>* details) {
   boxes.clear();
   if (details) details->clear();
+  if (text.empty() && options.is_optional) return;
   switch (options.source) {
     case BoxOptions::Source::kCoco: read_coco(as_text(text), boxes, details); break;
     case BoxOptions::Source::kVoc: read_voc(text, options.names, boxes); break;

@@ -1,6 +1,10 @@
 #include "stoker/plan/data_check.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "stoker/base/error.h"
 
@@ -22,9 +26,20 @@ void check_tokens(const Plan& plan, const ViewPlan& view, const Dataset& dataset
   }
 }
 
+/// One that no sample has is a mistake.
+void check_optional_fields(const Plan& plan, const Dataset& dataset) {
+  const std::vector<std::string>& known = dataset.field_names();
+  for (const std::string& name : plan.optional_fields()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    fail(ErrorKind::kUsage, "the optional field '{}' is in no sample; the data set's fields are {}", name,
+         fmt::join(known, ", "));
+  }
+}
+
 }  // namespace
 
 void check_suits(const Plan& plan, const Dataset& dataset) {
+  check_optional_fields(plan, dataset);
   for (const ViewPlan& view : plan.views()) {
     if (view.kind == ViewKind::kTokens) check_tokens(plan, view, dataset);
   }

@@ -6,7 +6,8 @@
 
 namespace stoker {
 
-/// Throws kUsage, naming the view, for sequences of another length than the view takes.
+/// Throws kUsage, naming the view, for sequences of another length than the view takes; and for an optional field that
+/// no sample has.
 void check_suits(const Plan& plan, const Dataset& dataset);
 
 }  // namespace stoker

@@ -24,7 +24,8 @@ void write_field_text(Bytes field, const TextOptions& options,
                       const std::function<MutableBytes(const Shape& shape)>& place) {
   std::string in_json;
   Bytes bytes = field;
-  if (!options.key.empty()) {
+  const bool is_lacking = field.empty() && options.is_optional;
+  if (!options.key.empty() && !is_lacking) {
     in_json = json_text(field, options.key);
     bytes = as_bytes(in_json);
   }

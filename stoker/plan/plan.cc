@@ -109,6 +109,7 @@ void Plan::compile(const View& view) {
   if (shows_label(view)) {
     plan.kind = ViewKind::kLabel;
     compile_label(view, view.operators, plan);
+    if (view.is_optional) make_optional(view, plan);
     views_.push_back(std::move(plan));
     return;
   }
@@ -133,7 +134,22 @@ void Plan::compile(const View& view) {
   if (plan.array.crop && !plan.array.crop->around.empty()) {
     plan.array.crop->around_field = field_number(plan.array.crop->around);
   }
+  if (view.is_optional) make_optional(view, plan);
   views_.push_back(std::move(plan));
+}
+
+void Plan::make_optional(const View& view, ViewPlan& plan) {
+  const bool is_possible =
+      plan.kind == ViewKind::kBoxes || plan.kind == ViewKind::kText || plan.kind == ViewKind::kTokens;
+  if (!is_possible) {
+    fail(ErrorKind::kUsage,
+         "view '{}' cannot be optional: that is for views that begin with decode_boxes, decode_text, decode_bytes or "
+         "decode_tokens",
+         view.name);
+  }
+  plan.objects.boxes.is_optional = plan.text.is_optional = true;
+  const bool is_new = std::find(optional_fields_.begin(), optional_fields_.end(), view.field) == optional_fields_.end();
+  if (is_new) optional_fields_.push_back(view.field);
 }
 
 /// Of fields_, where each has one place.

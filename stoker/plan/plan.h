@@ -143,6 +143,8 @@ class Plan {
   const MixProgram& mixing() const { return mixing_; }
   /// The fields of a sample that must be read: "image" or a field's name, each once.
   const std::vector<std::string>& fields() const { return fields_; }
+  /// Those of them that samples may lack.
+  const std::vector<std::string>& optional_fields() const { return optional_fields_; }
   const std::vector<StageSpec>& stages() const { return stages_; }
 
   /// The batch's outputs, in recipe order. Throws kUsage, naming the view, if the size of one depends on the image.
@@ -194,6 +196,7 @@ class Plan {
   OutputSpec output_of_view(const ViewPlan& view) const;
   static OutputSpec in_rows(const ViewPlan& view, OutputSpec output);
   static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);
+  void make_optional(const View& view, ViewPlan& plan);
   int field_number(const std::string& name);
 
   Recipe recipe_;
@@ -203,7 +206,7 @@ class Plan {
   std::vector<FunctionPlan> functions_;
   std::vector<KeptView> kept_views_;
   MixProgram mixing_;
-  std::vector<std::string> fields_;
+  std::vector<std::string> fields_, optional_fields_;
   std::vector<StageSpec> stages_;
 };
 

@@ -147,6 +147,11 @@ Recipe& Recipe::like(std::string_view name) {
   return *this;
 }
 
+Recipe& Recipe::optional() {
+  for (const std::size_t number : current_) views_[number].is_optional = true;
+  return *this;
+}
+
 Recipe& Recipe::set_tail(std::string_view tail) {
   tail_ = to_string(parse_tail(tail));
   return *this;

@@ -23,6 +23,7 @@ struct View {
   std::vector<OperatorCall> operators;
   std::string draw_group{};  // views of one group draw the same random numbers; empty: the group of the view's name
   std::string like{};        // of what goes along with an image, or with boxes: their view
+  bool is_optional = false;  // samples may lack the field: they are as those in which it has no bytes
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -80,6 +81,9 @@ class Recipe {
   /// Makes the current view one that goes along with another view: a mask, or boxes, with an image, through its crops,
   /// flips and warps; labels, keypoints and masks of objects with boxes. Copies go along with NAME_0, NAME_1 and so on.
   Recipe& like(std::string_view name);
+  /// Lets samples lack the field of the current view, which then has no bytes for them: no boxes, an empty text, no
+  /// tokens. Throws kUsage, when a plan is made, for a view that begins with another operator.
+  Recipe& optional();
   /// Adds a function of the user's. Throws kUsage for one that makes no sense, and for a name that is taken.
   Recipe& map(FunctionSpec function);
   /// What the recipe's text does not hold of its functions: one of each.

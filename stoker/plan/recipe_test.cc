@@ -138,6 +138,14 @@ TEST(Recipe, CopiesShareDrawsWithThoseOfTheirNumber) {
   EXPECT_EQ(recipe.views()[4].draw_group, "image_1");
 }
 
+TEST(Recipe, CopiesAreOptionalTogether) {
+  Recipe recipe;
+  recipe.decode().view("text", "txt", 2).optional().decode_text();
+  EXPECT_TRUE(recipe.views()[2].is_optional && recipe.views()[3].is_optional);
+  EXPECT_FALSE(recipe.views()[0].is_optional);
+  EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe);
+}
+
 TEST(Recipe, RefusesCopiesThatMakeNoSense) {
   for (const int copies : {0, -1, kCopiesMax + 1}) {
     EXPECT_THAT(error_of([&] { Recipe().view("local", "image", copies); }).message(),

@@ -41,6 +41,11 @@ void check_keys(const toml::table& table, const std::vector<std::string>& known)
   }
 }
 
+bool flag_of(const toml::node& node, std::string_view what) {
+  if (!node.is_boolean()) refuse(node, fmt::format("{} must be true or false", what));
+  return *node.value<bool>();
+}
+
 std::string text_of(const toml::node& node, std::string_view what) {
   const auto text = node.value<std::string>();
   if (!node.is_string()) refuse(node, fmt::format("{} must be a text", what));
@@ -115,7 +120,7 @@ void check_unique(const toml::node& node, const std::vector<View>& views, std::s
 }
 
 View view_of(const toml::table& table) {
-  check_keys(table, {"name", "field", "copies", "draw_group", "like", "operators"});
+  check_keys(table, {"name", "field", "copies", "draw_group", "like", "optional", "operators"});
   const toml::node* name = table.get("name");
   if (!name) refuse(table, "a view needs a name");
   View view{text_of(*name, "name"), {}, {}};
@@ -123,6 +128,7 @@ View view_of(const toml::table& table) {
   view.field = field ? text_of(*field, "field") : view.name;
   if (const toml::node* group = table.get("draw_group")) view.draw_group = text_of(*group, "draw_group");
   if (const toml::node* like = table.get("like")) view.like = text_of(*like, "like");
+  if (const toml::node* optional = table.get("optional")) view.is_optional = flag_of(*optional, "optional");
   return view;
 }
 
@@ -222,8 +228,7 @@ FunctionSpec function_of(const toml::table& table) {
   const auto for_flag = [&](const char* key, bool& flag) {
     const toml::node* const node = table.get(key);
     if (!node) return;
-    if (!node->is_boolean()) refuse(*node, fmt::format("{} must be true or false", key));
-    flag = *node->value<bool>();
+    flag = flag_of(*node, key);
   };
   for_flag("isolated", function.is_isolated);
   for_flag("batch", function.whole_batch);
@@ -341,6 +346,7 @@ Recipe Recipe::from_toml(std::string_view text) {
       recipe.view(view.name, view.field, copies);
       if (!view.draw_group.empty()) recipe.draw_group(view.draw_group);
       if (!view.like.empty()) recipe.like(view.like);
+      if (view.is_optional) recipe.optional();
     });
     if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
@@ -367,6 +373,7 @@ std::string Recipe::to_toml() const {
     text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
     if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));
     if (!view.like.empty()) text += fmt::format("like = {}\n", toml_quoted(view.like));
+    if (view.is_optional) text += "optional = true\n";
     text += "operators = " + calls_text(view.operators);
   }
   for (const FunctionSpec& function : functions_) text += toml_text(function);

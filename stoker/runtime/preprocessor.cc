@@ -23,6 +23,8 @@ Preprocessor::~Preprocessor() = default;
 
 const std::vector<std::string>& Preprocessor::fields() const { return engine_->plan().fields(); }
 
+const std::vector<std::string>& Preprocessor::optional_fields() const { return engine_->plan().optional_fields(); }
+
 int Preprocessor::threads() const { return engine_->threads(); }
 
 std::shared_ptr<const Batch> Preprocessor::run(const Request& request, const std::stop_token& stop) {

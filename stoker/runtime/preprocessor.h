@@ -34,6 +34,8 @@ class Preprocessor {
 
   /// The fields that an item must have: "image" or a field's name.
   const std::vector<std::string>& fields() const;
+  /// Those of them that may be given without bytes, as if the item lacked them.
+  const std::vector<std::string>& optional_fields() const;
   int threads() const;
 
   /// A slot for each item, in their order, with the pixels that a loader makes of such a sample; samples are not mixed.

@@ -45,6 +45,7 @@ void SampleLocator::find_row(Ticket& ticket) const {
     if (knows_bad(ticket.row)) {
       fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
     }
+    add_lacking_fields(ticket.row, options_.optional);
     for (std::size_t i = 0; i < options_.fields.size(); ++i) add_field(ticket, i);
   } catch (const Error&) {
     ticket.error = std::current_exception();
@@ -54,7 +55,8 @@ void SampleLocator::find_row(Ticket& ticket) const {
 void SampleLocator::add_field(Ticket& ticket, std::size_t number) const {
   const SampleField* const field = find_field(ticket.row, options_.fields[number]);
   if (!field) {
-    fail(ErrorKind::kBadSample, "it has no field '{}', only {}", options_.fields[number], field_list(ticket.row));
+    fail(ErrorKind::kBadSample, "it has no field '{}', only {}; a view of boxes, a text or tokens may be optional",
+         options_.fields[number], field_list(ticket.row));
   }
   FieldRead& read = ticket.reads[number];
   read.field = field;

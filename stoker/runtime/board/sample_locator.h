@@ -22,11 +22,12 @@
 namespace stoker {
 
 struct LocatorOptions {
-  std::vector<std::string> fields{};  // of a sample that are read: Plan::fields()
-  std::vector<bool> images{};         // by field: entry points make decoding it faster
-  RawWindows raw_windows{};           // what of images stored raw is read,
-  ArrayWindows array_windows{};       // and of arrays
-  std::uint64_t seed = 0;             // of what is drawn for samples
+  std::vector<std::string> fields{};    // of a sample that are read: Plan::fields()
+  std::vector<std::string> optional{};  // those that samples may lack: they have no bytes then
+  std::vector<bool> images{};           // by field: entry points make decoding it faster
+  RawWindows raw_windows{};             // what of images stored raw is read,
+  ArrayWindows array_windows{};         // and of arrays
+  std::uint64_t seed = 0;               // of what is drawn for samples
   std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
   // Names the loader's budget in which so large a sample can be had, for errors: "413MB".
   std::function<std::string(std::uint64_t bytes)> enough_memory{};

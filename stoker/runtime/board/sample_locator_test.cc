@@ -61,6 +61,15 @@ TEST_F(Locating, FindsAMissingFieldBad) {
   EXPECT_THAT(error(), HasSubstr("it has no field 'mask'"));
 }
 
+TEST_F(Locating, GivesASampleTheOptionalFieldsThatItLacksWithoutBytes) {
+  EXPECT_TRUE(locate(1, {.fields = {"mask", "image"}, .optional = {"mask"}}).wants_read);
+  ASSERT_EQ(ticket_.error, nullptr);
+  EXPECT_EQ(ticket_.reads[0].length, 0u);
+  EXPECT_EQ(ticket_.reads[1].length, data_.dataset->row(1).image_field()->length);
+  EXPECT_EQ(locate(1, {.fields = {"image"}, .optional = {"image"}}).reads[0].length,
+            data_.dataset->row(1).image_field()->length);
+}
+
 TEST_F(Locating, TakesSamplesUpToTheLimitAndRefusesLargerOnes) {
   LocatorOptions options{.fields = {"image"}};
   options.sample_bytes_max = data_.dataset->row(0).image_field()->length;

@@ -22,6 +22,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   }
   board.slice = {.rank = options.rank, .world = options.world, .batch = options.batch};
   board.locator.fields = plan.fields();
+  board.locator.optional = plan.optional_fields();
   board.locator.images.resize(board.locator.fields.size());
   for (const ViewPlan& view : plan.views()) {
     if (view.kind == ViewKind::kImage) board.locator.images[static_cast<std::size_t>(view.field)] = true;

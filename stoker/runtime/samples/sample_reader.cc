@@ -51,6 +51,7 @@ std::span<const Bytes> SampleReader::read(std::int64_t sample) {
   memory_.resize(plan_.fields().size());
   fields_.clear();
   dataset_.read(sample, row_);
+  add_lacking_fields(row_, plan_.optional_fields());
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const std::string& name = plan_.fields()[i];
     const SampleField* field = find_field(row_, name);
