@@ -23,6 +23,28 @@ def labels(data):
     return [sample["label"] for sample in data]
 
 
+def test_labels_and_keys_are_those_of_the_samples(folder):
+    data = stoker.open(folder)
+    assert data.labels.dtype == numpy.int64 and data.labels.tolist() == labels(data)
+    assert data.keys == keys(data)
+    some = data.subset(data.labels == 2)
+    assert some.labels.tolist() == [2] * labels(data).count(2) and some.keys == keys(some)
+    assert data.with_labels([7] * len(data)).labels.tolist() == [7] * len(data)
+    assert data.subset([]).labels.tolist() == data.subset([]).keys == []
+    kept = data.labels
+    del data
+    assert kept.sum() == sum(kept.tolist()), "it holds its own memory"
+
+
+def test_parts_by_class_show_all_classes_equally_often(folder, recipe):
+    data = stoker.open(folder)
+    uneven = data.subset([*numpy.flatnonzero(data.labels == 0)[:3], *numpy.flatnonzero(data.labels != 0)])
+    parts = [uneven.subset(uneven.labels == label) for label in numpy.unique(uneven.labels)]
+    loader = stoker.Loader(stoker.mix(parts, [1] * len(parts)), recipe, batch=9, tail="keep")
+    seen = Counter(label for batch in loader.epoch(0) for label in batch.label.numpy().tolist())
+    assert len(seen) == 3 and max(seen.values()) - min(seen.values()) <= 1
+
+
 def test_a_subset_is_chosen_by_numbers_keys_list_file_or_predicate(folder, tmp_path):
     data = stoker.open(folder)
     all_keys = keys(data)
