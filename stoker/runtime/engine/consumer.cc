@@ -70,7 +70,8 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
       world_(options.world),
       step_goes_on_(options.given.step_goes_on),
       batches_per_epoch_(core.board.order.batches_per_epoch()),
-      reports_([&core] { return core.read_metrics(); }) {}
+      reports_([&core] { return core.read_metrics(); }),
+      bad_samples_(core, batches_per_epoch_ * batch_) {}
 
 void Consumer::start_epoch(std::int64_t epoch) {
   core_.check_home();
@@ -91,7 +92,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
   on_request_ = false;
   core_.board.tickets.start_epoch(epoch, delivered_);
   epoch_ = epoch;
-  epoch_bad_.clear();
+  bad_samples_.begin_epoch(epoch);
   in_epoch_ = true;
   epoch_error_ = nullptr;
   step_since_ns_ = 0;  // what it does between epochs is none
@@ -144,7 +145,7 @@ void Consumer::follow_request() {
   if (arriving_->epoch != epoch_) {
     epoch_ = arriving_->epoch;
     reports_.begin_epoch(epoch_);
-    epoch_bad_.clear();
+    bad_samples_.begin_epoch(epoch_);
   }
   delivered_ = arriving_->index;
 }
@@ -163,12 +164,6 @@ LoaderPosition Consumer::position() const {
 }
 
 std::string Consumer::state() const { return state_.to_json(position()); }
-
-std::vector<BadSample> Consumer::bad_samples() const {
-  std::vector<BadSample> samples;
-  for (const auto& [number, sample] : bad_samples_) samples.push_back(sample);
-  return samples;
-}
 
 LoaderPosition Consumer::load_state(std::string_view json) {
   core_.check_home();
@@ -202,7 +197,7 @@ std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<
     const std::size_t on_device_max = at_end || !core_.device || core_.device->memory_is_host() ? 0 : kOnDeviceMax;
     if (!await_device(on_device_max, deadline)) return std::nullopt;
     if (on_request_ && arriving_) follow_request();
-    if (!at_end) report_bad();
+    if (!at_end) bad_samples_.add(bad_);
     if (epoch_error_) std::rethrow_exception(epoch_error_);
     if (at_end) return end_epoch();
     return deliver(std::move(arriving_), owner);
@@ -267,7 +262,9 @@ BatchPtr Consumer::end_epoch() {
     }
   }
   log(LogLevel::kDebug, "epoch {} ended after {}", epoch_, counted(delivered_, "batch"));
-  if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
+  if (bad_samples_.in_epoch() > 0) {
+    log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, bad_samples_.in_epoch());
+  }
   return nullptr;
 }
 
@@ -390,29 +387,6 @@ void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadl
        "whole batch: copy what is to stay, such as labels), or give the loader more {}memory",
        counted(batches.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
        of_host ? "" : "device ");
-}
-
-// Tells of the bad samples that the batch at hand met. More than a few are no accident.
-void Consumer::report_bad() {
-  const std::int64_t most = bad_samples_most(batches_per_epoch_ * batch_);
-  for (const BadSlot& bad : bad_) {
-    const bool is_new = bad_samples_.emplace(bad.sample, bad.bad).second;
-    if (is_new) core_.metrics.add(Metric::kBadSamples, 1);
-    if (bad.known) continue;
-    if (is_new) {
-      if (core_.bad_sample != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
-      if (core_.quarantine) core_.quarantine->add(bad.bad);
-    }
-    if (core_.bad_sample == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
-    if (static_cast<std::int64_t>(epoch_bad_.size()) <= most) continue;
-    fail(ErrorKind::kBadSample,
-         "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
-         epoch_bad_.size(), most, bad.bad.reason,
-         core_.quarantine ? fmt::format("; '{}' lists them", core_.quarantine->path())
-                          : "; if not the recipe is to be changed but the data are damaged, `stoker verify DATA "
-                            "--quarantine FILE` lists "
-                            "those, and a run with that --quarantine FILE (in Python: quarantine=) passes over them");
-  }
 }
 
 BatchPtr Consumer::deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner) {

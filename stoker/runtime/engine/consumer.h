@@ -6,15 +6,14 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stoker/runtime/engine/bad_sample_account.h"
 #include "stoker/runtime/engine/batch_period.h"
 #include "stoker/runtime/engine/engine_core.h"
 #include "stoker/runtime/engine/reader.h"
@@ -45,7 +44,7 @@ class Consumer {
   LoaderPosition position() const;
   std::string state() const;
   LoaderPosition load_state(std::string_view json);
-  std::vector<BadSample> bad_samples() const;
+  std::vector<BadSample> bad_samples() const { return bad_samples_.all(); }
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   const RankSlice& slice() const { return core_.board.order.slice(); }
   std::int64_t global_batches() const { return core_.board.order.global_batches(); }
@@ -73,7 +72,6 @@ class Consumer {
   bool lacks_memory_on_device() const;
   bool await_device(std::size_t but, Deadline deadline);
   void follow_request();
-  void report_bad();
   void drop_arriving() noexcept;
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner);
   void count_late(std::int64_t late_ns);
@@ -111,14 +109,13 @@ class Consumer {
   std::int64_t step_kept_ns_ = 0;  // when it was kept last; 0: it was not
   bool has_headspace_ = false;
   // Of what is traced.
-  std::int64_t wait_since_ns_ = 0;                 // since when the consumer waits; 0: it does not
-  std::int64_t device_until_ns_ = 0;               // the end of the device's last work
-  std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
-  std::deque<LoaderBatch*> on_device_;             // popped, the oldest first; the consumer may have released some
-  std::vector<BadSlot> bad_;                       // scratch: of the batch at hand
-  std::map<std::int64_t, BadSample> bad_samples_;  // met so far, and
-  std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error
-  std::exception_ptr epoch_error_;                 // a failed epoch stays failed until another is started
+  std::int64_t wait_since_ns_ = 0;         // since when the consumer waits; 0: it does not
+  std::int64_t device_until_ns_ = 0;       // the end of the device's last work
+  std::unique_ptr<LoaderBatch> arriving_;  // popped, and not yet delivered
+  std::deque<LoaderBatch*> on_device_;     // popped, the oldest first; the consumer may have released some
+  std::vector<BadSlot> bad_;               // scratch: of the batch at hand
+  BadSampleAccount bad_samples_;
+  std::exception_ptr epoch_error_;  // a failed epoch stays failed until another is started
 };
 
 }  // namespace stoker

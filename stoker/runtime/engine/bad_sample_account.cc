@@ -1,0 +1,47 @@
+#include "stoker/runtime/engine/bad_sample_account.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+
+namespace stoker {
+
+BadSampleAccount::BadSampleAccount(EngineCore& core, std::int64_t slots)
+    : core_(core), most_(bad_samples_most(slots)) {}
+
+void BadSampleAccount::begin_epoch(std::int64_t epoch) {
+  epoch_ = epoch;
+  epoch_bad_.clear();
+}
+
+void BadSampleAccount::add(std::span<const BadSlot> slots) {
+  for (const BadSlot& bad : slots) {
+    const bool is_new = met_.emplace(bad.sample, bad.bad).second;
+    if (is_new) core_.metrics.add(Metric::kBadSamples, 1);
+    if (bad.known) continue;
+    if (is_new) {
+      if (core_.bad_sample != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
+      if (core_.quarantine) core_.quarantine->add(bad.bad);
+    }
+    if (core_.bad_sample == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
+    if (static_cast<std::int64_t>(epoch_bad_.size()) <= most_) continue;
+    fail(ErrorKind::kBadSample,
+         "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
+         epoch_bad_.size(), most_, bad.bad.reason,
+         core_.quarantine ? fmt::format("; '{}' lists them", core_.quarantine->path())
+                          : "; if not the recipe is to be changed but the data are damaged, `stoker verify DATA "
+                            "--quarantine FILE` lists those, and a run with that --quarantine FILE (in Python: "
+                            "quarantine=) passes over them");
+  }
+}
+
+std::vector<BadSample> BadSampleAccount::all() const {
+  std::vector<BadSample> samples;
+  for (const auto& [number, sample] : met_) samples.push_back(sample);
+  return samples;
+}
+
+}  // namespace stoker
