@@ -350,7 +350,7 @@ def test_an_image_smaller_than_a_crop_is_a_bad_sample(tmp_path):
         assert "small" not in batch.key and len(loader.quarantine) == 1
         assert "random_crop of 32 x 32 is larger than the image of 20 x 40" in loader.quarantine[0]["reason"]
     with stoker.Loader(tmp_path, recipe, batch=13, bad_sample="fail") as loader:
-        with pytest.raises(stoker.Error, match="small.*resize first, or raise padding") as caught:
+        with pytest.raises(stoker.Error, match="small.*resize first, raise padding, or use pad_if_needed") as caught:
             next(iter(loader))
         assert caught.value.kind == "bad_sample"
 

@@ -58,35 +58,42 @@ class CenterCrop final : public GeometryOperator {
 class RandomCrop final : public GeometryOperator {
  public:
   explicit RandomCrop(const OperatorCall& call)
-      : size_(size_argument(call)), padding_(call.integer("padding")), fill_(fill_argument(call)) {}
+      : size_(size_argument(call)),
+        padding_(call.integer("padding")),
+        fill_(fill_argument(call)),
+        pads_small_(call.flag("pad_if_needed")) {}
 
   void apply(Random& random, SamplingMap& map) const override {
-    const int rows = map.height() + 2 * padding_ - size_.height;
-    const int columns = map.width() + 2 * padding_ - size_.width;
-    if (rows < 0 || columns < 0) {
-      fail(
-          ErrorKind::kBadSample,
-          "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, or raise padding",
-          size_.width, size_.height, map.width(), map.height());
+    const bool fits = missing(map.height(), size_.height) == 0 && missing(map.width(), size_.width) == 0;
+    if (!fits && !pads_small_) {
+      fail(ErrorKind::kBadSample,
+           "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, raise padding, "
+           "or use pad_if_needed",
+           size_.width, size_.height, map.width(), map.height());
     }
-    const int y = draw(random, rows) - padding_;
-    const int x = draw(random, columns) - padding_;
+    const int y = begin(random, map.height(), size_.height);
+    const int x = begin(random, map.width(), size_.width);
     map.crop_or_pad({x, y, size_.width, size_.height}, fill_);
   }
 
   // Whether its border is seen is a matter of luck, and a run must not be one.
-  Padding padding() const override { return padding_ > 0 ? Padding::kAdds : Padding::kMayCutOff; }
+  Padding padding() const override { return padding_ > 0 || pads_small_ ? Padding::kAdds : Padding::kMayCutOff; }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 
  private:
-  static int draw(Random& random, int room) {
-    return static_cast<int>(random.below(static_cast<std::uint64_t>(room) + 1));
+  int missing(int side, int wanted) const { return std::max(0, wanted - (side + 2 * padding_)); }
+
+  // As torchvision's: what is missing is added on either side.
+  int begin(Random& random, int side, int wanted) const {
+    const int border = padding_ + missing(side, wanted), room = side + 2 * border - wanted;
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(room) + 1)) - border;
   }
 
   ImageSize size_;
   int padding_;
   std::array<std::uint8_t, 3> fill_;
+  bool pads_small_;
 };
 
 }  // namespace

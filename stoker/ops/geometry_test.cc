@@ -164,6 +164,24 @@ TEST(Geometry, RandomCropReachesEveryPlace) {
   EXPECT_EQ(*places.rbegin(), std::pair(4, 3));
 }
 
+TEST(Geometry, RandomCropShowsAnImageThatIsTooSmallWholeAtEveryPlace) {
+  const auto places = [](double padding, ImageSize image) {
+    const Geometry geometry =
+        chain({{"random_crop", {{"size", Numbers{8, 14}}, {"padding", padding}, {"pad_if_needed", true}}}});
+    std::set<int> columns, rows;
+    for (std::uint64_t position = 0; position < 2000; ++position) {
+      const SamplingMap map = geometry.draw(image, {1, 0, position});
+      columns.insert(map.x.window_begin);
+      rows.insert(map.y.window_begin);
+    }
+    return std::pair(columns, rows);
+  };
+  EXPECT_EQ(places(0, {10, 9}), (std::pair<std::set<int>, std::set<int>>({-4, -3, -2, -1, 0}, {0, 1})));
+  EXPECT_EQ(places(1, {10, 9}), (std::pair<std::set<int>, std::set<int>>({-3, -2, -1}, {-1, 0, 1, 2})))
+      << "the border that every image gets counts";
+  EXPECT_EQ(places(0, {14, 8}), (std::pair<std::set<int>, std::set<int>>({0}, {0}))) << "as without it";
+}
+
 // What `value` makes of the maps that the call draws for images of 300 x 200.
 template <class Value>
 std::vector<double> sampled(const OperatorCall& call, const Value& value) {

@@ -140,7 +140,11 @@ constexpr ArgSpec kRandomCropArgs[] = {size_arg("a square's side, or [height, wi
                                         .doc = "border added around the image first",
                                         .min = 0,
                                         .max = kSideMax},
-                                       fill_arg()};
+                                       fill_arg(),
+                                       {.name = "pad_if_needed",
+                                        .type = ArgType::kFlag,
+                                        .doc = "whether a smaller image, shown whole at a random place, gets a border",
+                                        .later = true}};
 constexpr ArgSpec kRandomResizedCropArgs[] = {size_arg("a square's side, or [height, width]"),
                                               {.name = "scale",
                                                .type = ArgType::kNumbers,

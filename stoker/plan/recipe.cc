@@ -200,8 +200,10 @@ Recipe& Recipe::corner_crop(int size, std::string_view corner) {
   return add({"corner_crop", {{"size", double(size)}, {"corner", owned(corner)}}});
 }
 
-Recipe& Recipe::random_crop(int size, int padding, double fill) {
-  return add({"random_crop", {{"size", double(size)}, {"padding", double(padding)}, {"fill", fill}}});
+Recipe& Recipe::random_crop(int size, int padding, double fill, bool pad_if_needed) {
+  return add(
+      {"random_crop",
+       {{"size", double(size)}, {"padding", double(padding)}, {"fill", fill}, {"pad_if_needed", pad_if_needed}}});
 }
 
 Recipe& Recipe::random_resized_crop(int size, std::vector<double> scale, std::vector<double> ratio,

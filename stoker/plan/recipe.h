@@ -105,7 +105,7 @@ class Recipe {
   Recipe& crop(int x, int y, int width, int height);
   Recipe& center_crop(int size, double fill = 0);
   Recipe& corner_crop(int size, std::string_view corner);
-  Recipe& random_crop(int size, int padding = 0, double fill = 0);
+  Recipe& random_crop(int size, int padding = 0, double fill = 0, bool pad_if_needed = false);
   Recipe& random_resized_crop(int size, std::vector<double> scale = {0.08, 1},
                               std::vector<double> ratio = {3.0 / 4, 4.0 / 3}, std::string_view filter = "bilinear");
   Recipe& flip(std::string_view axis = "horizontal");
