@@ -28,9 +28,12 @@ std::vector<std::string_view> split_list(std::string_view body) {
   return parts;
 }
 
-/// For messages: the URL that was perhaps meant by what looks like one, as "S3://a" and "s3:/a" do.
-std::string meant_url(const Location& path) {
+/// For messages: what was perhaps meant by a path that looks like a URL, as "S3://a" and "s3:/a" do, or begins with "~".
+std::string what_was_meant(const Location& path) {
   const std::string& text = path.text();
+  if (text == "~" || text.starts_with("~/")) {
+    return "; only a shell replaces '~' by the home folder: in Python give os.path.expanduser(path)";
+  }
   const std::size_t colon = text.find(":/");
   std::string scheme = text.substr(0, std::min(colon, text.size()));
   std::transform(scheme.begin(), scheme.end(), scheme.begin(),
@@ -121,7 +124,7 @@ std::vector<Location> expand_pattern(const Location& pattern, const Stores& stor
       store.stat(path, "open");  // says why not: it may only be forbidden
       found.push_back(path);
     } else if (path == pattern) {
-      fail(ErrorKind::kNotFound, "there is no file or folder '{}'{}", path, meant_url(path));
+      fail(ErrorKind::kNotFound, "there is no file or folder '{}'{}", path, what_was_meant(path));
     } else {
       fail(ErrorKind::kNotFound, "there is no file or folder '{}', which '{}' stands for", path, pattern);
     }

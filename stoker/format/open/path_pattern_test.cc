@@ -67,6 +67,12 @@ TEST(PathPattern, NamesWhatIsNotThere) {
   EXPECT_THAT(unmatched.message(), HasSubstr(folder.path("*.rec")));
 }
 
+TEST(PathPattern, SaysThatATildeIsTheShells) {
+  for (const char* path : {"~", "~/data"}) {
+    EXPECT_THAT(error_of([&] { expand_pattern(path, Stores()); }).message(), HasSubstr("os.path.expanduser")) << path;
+  }
+}
+
 TEST(PathPattern, SaysWhichUrlWasPerhapsMeant) {
   for (const char* path : {"S3://bucket/a", "s3:/bucket/a"}) {
     const std::string message = error_of([&] { expand_pattern(path, Stores()); }).message();
