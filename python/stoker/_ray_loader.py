@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
-import threading
 import time
-from collections import Counter
 from os import PathLike
 from typing import Any, Iterator, Sequence, Union
 
@@ -14,6 +11,7 @@ import ray
 
 import stoker
 from stoker import _stoker
+from stoker._ray_worker import worker_class
 from stoker._schedule import Crew, Schedule
 
 _Path = Union[str, "PathLike[str]"]
@@ -31,59 +29,6 @@ _LOOK_HERE_S = 0.02      # where this process may finish a batch meanwhile
 
 _GONE = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError, ray.exceptions.ObjectLostError,
          ray.exceptions.OwnerDiedError, ray.exceptions.NodeDiedError, ray.exceptions.RaySystemError)
-
-
-class _Worker:
-    """An actor: makes the batches that it is asked for."""
-
-    def __init__(self, data: Any, recipe: Any, options: dict[str, Any]) -> None:
-        self._arguments = data, recipe, options
-        # The same batch may be asked for again while it is made: an epoch that was left begins anew.
-        self._asked: Counter[tuple[int, int]] = Counter()
-        self._made: list[stoker.Batch] = []
-        self._changed = threading.Condition()
-
-    @ray.method(concurrency_group="ask")
-    def start(self) -> None:
-        """To be called first. Not when the actor is made, which would hide what is wrong in what Ray says of it."""
-        data, recipe, options = self._arguments
-        try:
-            self._loader = stoker.Loader(data, recipe, **{"memory": _part_of_memory(options["threads"]), **options})
-        except stoker.Error as error:
-            if error.kind != "memory" or "memory" in options:
-                raise
-            self._loader = stoker.Loader(data, recipe, **options)
-
-    @ray.method(concurrency_group="ask")
-    def ask(self, epoch: int, index: int) -> None:
-        self._loader.request(epoch, index)
-        with self._changed:
-            self._asked[epoch, index] += 1
-            self._changed.notify_all()
-
-    @ray.method(concurrency_group="take")
-    def take(self, epoch: int, index: int) -> tuple[stoker.Batch, list[dict[str, Any]]]:
-        """A batch that ask() was called for, and the bad samples met so far. Calls may come in any order."""
-        wanted = epoch, index
-        with self._changed:
-            self._changed.wait_for(lambda: self._asked[wanted] > 0)
-            self._asked -= Counter([wanted])
-        found = next((batch for batch in self._made if (batch.epoch, batch.index) == wanted), None)
-        if found is not None:
-            self._made.remove(found)
-        while found is None:
-            batch = self._loader.take()
-            if (batch.epoch, batch.index) == wanted:
-                found = batch
-            else:
-                self._made.append(batch)
-        return found, self._loader.quarantine
-
-
-def _part_of_memory(cores: int) -> int:
-    """Half of this machine's in all, were there an actor for all of its cores."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return total // 2 * cores // max(os.cpu_count() or 1, cores)
 
 
 def is_whole(number: Any, least: int) -> bool:
@@ -451,7 +396,7 @@ class Loader:
         """As many actors as there should be are there, or on their way."""
         while self.actors + len(self._arriving) < self._crew.target:
             options = {"num_cpus": self._cpus, "max_restarts": 0, **self._actor_options}
-            member = _Member(_actor_class().options(**options).remote(self._data, self._recipe, self._options))
+            member = _Member(worker_class().options(**options).remote(self._data, self._recipe, self._options))
             self._arriving[member.actor.start.remote()] = member
             self._counts["actors_started"] += 1
         staying = [member for member in self._members if not member.dismissed]
@@ -496,10 +441,6 @@ class Loader:
                 self._members.remove(member)
                 self._schedule.lose(member)
                 _end(member)
-
-
-def _actor_class() -> Any:
-    return ray.remote(concurrency_groups={"ask": 1, "take": 1})(_Worker)
 
 
 def _end(member: _Member) -> None:

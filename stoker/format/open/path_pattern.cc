@@ -28,7 +28,8 @@ std::vector<std::string_view> split_list(std::string_view body) {
   return parts;
 }
 
-/// For messages: what was perhaps meant by a path that looks like a URL, as "S3://a" and "s3:/a" do, or begins with "~".
+/// For messages: what was perhaps meant by a path that looks like a URL, as "S3://a" and "s3:/a" do, or begins with
+/// "~".
 std::string what_was_meant(const Location& path) {
   const std::string& text = path.text();
   if (text == "~" || text.starts_with("~/")) {
