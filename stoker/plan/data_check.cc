@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
 
 namespace stoker {
 namespace {
@@ -26,20 +27,22 @@ void check_tokens(const Plan& plan, const ViewPlan& view, const Dataset& dataset
   }
 }
 
-/// One that no sample has is a mistake.
-void check_optional_fields(const Plan& plan, const Dataset& dataset) {
+/// A name that no sample has a field of is a mistake. (What stands for an image, or for a record, depends on the sample.)
+void check_fields(const Plan& plan, const Dataset& dataset) {
   const std::vector<std::string>& known = dataset.field_names();
-  for (const std::string& name : plan.optional_fields()) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    fail(ErrorKind::kUsage, "the optional field '{}' is in no sample; the data set's fields are {}", name,
-         fmt::join(known, ", "));
+  for (const std::string& name : plan.fields()) {
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (is_known || name == "image" || name == "record" || dataset.size() == 0) continue;
+    const std::string nearest = nearest_name(name, known);
+    fail(ErrorKind::kUsage, "the recipe reads the field '{}', which no sample has; the data set's fields are {}{}", name,
+         fmt::join(known, ", "), nearest.empty() ? "" : fmt::format("; is '{}' meant?", nearest));
   }
 }
 
 }  // namespace
 
 void check_suits(const Plan& plan, const Dataset& dataset) {
-  check_optional_fields(plan, dataset);
+  check_fields(plan, dataset);
   for (const ViewPlan& view : plan.views()) {
     if (view.kind == ViewKind::kTokens) check_tokens(plan, view, dataset);
   }

@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-/// Throws kUsage, naming the view, for sequences of another length than the view takes; and for an optional field that
-/// no sample has.
+/// Throws kUsage, naming the view, for sequences of another length than the view takes; and for a field that no sample
+/// has.
 void check_suits(const Plan& plan, const Dataset& dataset);
 
 }  // namespace stoker
