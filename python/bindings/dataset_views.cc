@@ -82,7 +82,10 @@ std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chose
     const nb::list items = list_argument("chosen", chosen, "keys or numbers of samples, a mask, a path or a predicate");
     if (nb::len(items) > 0 && is_truth_value(items[0])) return numbers_in_mask(items, self.dataset->size());
     if (nb::len(items) == 0 || !nb::isinstance<nb::str>(items[0])) return integer_list("a sample's number", items, 0);
-    keys = text_list("a sample's key", items);
+    for (const nb::handle key : items) {
+      if (!nb::isinstance<nb::str>(key)) text_argument("a sample's key", key);  // refuses it
+      keys.push_back(path_argument("a sample's key", key));                     // which need not be UTF-8
+    }
   }
   std::vector<std::int64_t> numbers;
   run_unless_interrupted([&](const std::stop_token& stop) { numbers = samples_of_keys(*self.dataset, keys, stop); });

@@ -30,7 +30,8 @@ namespace stoker::python {
 const char* const kMapSignature =
     "def map(self, function: Callable[..., Any] | str, takes: str | Sequence[str] | Mapping[str, str], gives: "
     "Mapping[str, "
-    "tuple[Any, Sequence[int]] | tuple[Any, Sequence[int], int]], *, name: str | None = None, values: str = 'numpy', "
+    "tuple[Any, Sequence[int]] | tuple[Any, Sequence[int], int] | tuple[Any, Sequence[int], int, float]], *, name: str "
+    "| None = None, values: str = 'numpy', "
     "random: str = 'seeded', timeout: float = 60, memory: int | str = '4GiB', version: str = '', arguments: "
     "Mapping[str, Any] | None = None, isolated: bool = False, batch: bool = False) -> Recipe";
 

@@ -40,6 +40,9 @@ class HeldItems {
       add(given);
       return;
     }
+    if (nb::hasattr(given, "read")) {
+      fail(ErrorKind::kUsage, "items is {}, an open file: give its bytes, as by .read()", describe(given));
+    }
     if (!nb::isinstance<nb::iterable>(given)) {
       fail(ErrorKind::kUsage, "items is {}, but must be a list of images: their bytes, paths, URLs or dicts of bytes",
            describe(given));

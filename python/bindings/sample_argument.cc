@@ -51,19 +51,24 @@ HeldBytes::HeldBytes(std::string_view name, nb::handle value) {
 std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, const std::vector<std::string>& optional,
                                      nb::handle data) {
   std::vector<HeldBytes> fields;
+  const auto may_lack = [&](const std::string& name) {
+    return std::find(optional.begin(), optional.end(), name) != optional.end();
+  };
   if (nb::isinstance<nb::dict>(data)) {
     const nb::dict sample = nb::borrow<nb::dict>(data);
     for (const std::string& name : names) {
-      const bool may_lack = std::find(optional.begin(), optional.end(), name) != optional.end();
-      const bool is_lacking = may_lack && !sample.contains(to_python_text(name));
+      const bool is_lacking = may_lack(name) && !sample.contains(to_python_text(name));
       fields.emplace_back(name, is_lacking ? nb::handle(nb::bytes("", 0)) : field_of(sample, name));
     }
     return fields;
   }
-  if (names.size() > 1) {
+  if (names.size() > 1 && names.size() - optional.size() != 1) {
     fail(ErrorKind::kUsage, "the recipe reads the fields {}: give a dict of bytes", fmt::join(names, ", "));
   }
-  fields.emplace_back("data", data);
+  for (const std::string& name : names) {
+    const bool is_lacking = names.size() > 1 && may_lack(name);
+    fields.emplace_back("data", is_lacking ? nb::handle(nb::bytes("", 0)) : data);
+  }
   return fields;
 }
 

@@ -26,8 +26,8 @@ class HeldBytes {
   Bytes bytes_;
 };
 
-/// A sample's fields of these names, in this order; optional ones that a dict lacks without bytes. Throws kUsage and
-/// kNotFound.
+/// A sample's fields of these names, in this order; optional ones that it lacks without bytes. Bytes alone are the only
+/// one that is not optional. Throws kUsage and kNotFound.
 std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, const std::vector<std::string>& optional,
                                      nanobind::handle data);
 

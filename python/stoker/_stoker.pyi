@@ -398,9 +398,11 @@ class Recipe(_Operators["Recipe"]):
     def optional(self) -> Recipe: ...
     def map(
         self, function: Callable[..., Any] | str, takes: str | Sequence[str] | Mapping[str, str],
-        gives: Mapping[str, tuple[Any, Sequence[int]] | tuple[Any, Sequence[int], int]], *, name: str | None = None,
-        values: str = "numpy", random: str = "seeded", timeout: float = 60, memory: int | str = "4GiB", version: str = "",
-        arguments: Mapping[str, Any] | None = None, isolated: bool = False, batch: bool = False,
+        gives: Mapping[
+            str, tuple[Any, Sequence[int]] | tuple[Any, Sequence[int], int] | tuple[Any, Sequence[int], int, float]
+        ], *, name: str | None = None, values: str = "numpy", random: str = "seeded", timeout: float = 60,
+        memory: int | str = "4GiB", version: str = "", arguments: Mapping[str, Any] | None = None, isolated: bool = False,
+        batch: bool = False,
     ) -> Recipe: ...
     def set_tail(self, tail: str) -> Recipe: ...
     @property

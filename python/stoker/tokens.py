@@ -17,6 +17,7 @@ _CODES = {"uint8": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint16": 8
 def write(path, documents, vocab=None, dtype=None):
     """Writes PATH.bin and PATH.idx, whole or not at all; returns (documents, tokens).
 
+    path: with or without .bin at its end: "corpus" and "corpus.bin" make the same files
     documents: the tokens of each, as lists or arrays of whole numbers
     vocab: how many tokens there are: each is below it, and it chooses the smallest type
     dtype: the type itself, as numpy calls it, which must hold the vocabulary; int32 without either
@@ -37,6 +38,7 @@ def write(path, documents, vocab=None, dtype=None):
             raise ValueError(f"a vocabulary of {vocab} does not fit {dtype.name}, which has room for 1 to {most + 1}; use a larger dtype")
         least, most = 0, vocab - 1
     path, lengths = pathlib.Path(path), []
+    path = path.with_suffix("") if path.suffix == ".bin" else path
     partial = {suffix: path.with_name(path.name + suffix + ".unfinished") for suffix in (".bin", ".idx")}
     try:
         with open(partial[".bin"], "wb") as file:

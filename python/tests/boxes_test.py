@@ -186,6 +186,9 @@ def test_sources_say_the_same():
     ("voc", VOC.replace("dog", "cart").encode(), "of the class 'cart', which names has not"),
     ("voc", VOC.replace("<xmax>60</xmax>", "").encode(), "no bndbox of four numbers"),
     ("yolo", b"1 0.5 0.5 0.1", "not a class and four numbers"), ("yolo", b"dog 0.5 0.5 0.1 0.1", "not a class and four numbers"),
+    ("yolo", b"1 95 65 40 50", "has 95, and not a fraction of the image"),
+    ("yolo", b"1 0.5 0.5 0.2 0.2 0.4 0.4 2 0.6 0.4 2 0.6 0.6 2 0.4 0.6 1", "has 2, and not a fraction"),
+    ("yolo", b"-1 0.5 0.5 0.1 0.1", "not a class and four numbers"),
     ("yolo", b"1 0.5 0.5 0.1 0.1 0.9", "nor a class and the corners"), ("yolo", b"1 nan 0.5 0.1 0.1", "not a class and four numbers"),
     ("voc", VOC.replace("60", "inf").encode(), "no bndbox of four numbers"), ("coco", coco(objects_of(1), category_id=1.5), "no category_id"),
     ("coco", coco(objects_of(1, 5)), "it has 5 boxes, and there is room for 4"),
@@ -268,3 +271,19 @@ def test_torch_is_given_tensors(shard):
         half = batch.map(lambda tensor: tensor.half())
         assert half.boxes.values.dtype == torch.float16 and half.boxes.offsets.dtype == torch.int64
         assert "boxes=ragged [" in repr(batch)
+
+
+@pytest.mark.parametrize("name, make, arguments", [
+    ("crop", lambda r: r.random_resized_crop((80, 100), scale=(0.3, 1)), {"min_size": 0}),
+    ("half seen", lambda r: r.random_resized_crop((80, 100), scale=(0.3, 1)), {"min_visible": 0.5}),
+    ("resize", lambda r: r.resize(70).random_crop((50, 50)), {}),
+    ("turned", lambda r: r.random_resized_crop((80, 100)).random_rotation(30), {"min_size": 0})])
+def test_both_executors_agree_on_boxes_that_end_at_a_border(name, make, arguments):
+    objects = np.array([[x, y, w, h] for x in range(0, 150, 10) for y in range(0, 100, 10) for w, h in ((10, 20), (30, 10))])
+    recipe = with_boxes(make(stoker.recipe().decode()), most=1000, **arguments)
+    data = sample(objects)
+    for position in range(20):
+        fast, slow = (recipe.apply(data, position=position, reference=reference) for reference in (False, True))
+        assert fast["labels"].tolist() == slow["labels"].tolist()
+        np.testing.assert_allclose(fast["boxes"], slow["boxes"], atol=1e-4)
+        assert (fast["boxes"][:, 2] > fast["boxes"][:, 0]).all() and (slow["boxes"][:, 3] > slow["boxes"][:, 1]).all()

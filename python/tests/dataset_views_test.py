@@ -36,6 +36,22 @@ def test_labels_and_keys_are_those_of_the_samples(folder):
     assert kept.sum() == sum(kept.tolist()), "it holds its own memory"
 
 
+@pytest.mark.parametrize("spelling", ["-1", "-7"])
+def test_a_number_below_zero_in_a_file_of_labels_means_unknown(folder, tmp_path, spelling):
+    data = stoker.open(folder).subset(range(4))
+    file = tmp_path / "labels.csv"
+    file.write_text("key,label\n" + "".join(f"{key},{label}\n" for key, label in zip(data.keys, ["5", "7", spelling, "0"])))
+    assert data.with_labels(file).labels.tolist() == [5, 7, -1, 0] and data.with_labels(file).classes == []
+
+
+def test_keys_that_are_not_utf8_choose_their_samples(tmp_path):
+    name = b"caf\xe9.png"
+    with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
+        file.write(b"no image, and not read")
+    data = stoker.open(tmp_path)
+    assert os.fsencode(data.keys[0]) == b"caf\xe9" and data.subset(data.keys).keys == data.keys
+
+
 def test_parts_by_class_show_all_classes_equally_often(folder, recipe):
     data = stoker.open(folder)
     uneven = data.subset([*numpy.flatnonzero(data.labels == 0)[:3], *numpy.flatnonzero(data.labels != 0)])

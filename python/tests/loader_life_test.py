@@ -172,3 +172,12 @@ def test_an_audit_is_of_one_loader_at_a_time(folder, recipe, tmp_path):
         assert len(list(second)) and audit.read_bytes() == written
     with pytest.raises(stoker.Error, match="audit and trace are the same file"):
         stoker.Loader(folder, recipe, batch=4, audit=audit, trace=tmp_path / "x" / ".." / "audit")
+
+
+def test_a_trace_is_written_where_its_path_pointed_to(folder, recipe, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with stoker.Loader(folder, recipe, batch=4, trace="trace.json") as loader:
+        next(iter(loader))
+        monkeypatch.chdir("elsewhere")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "trace.json"]

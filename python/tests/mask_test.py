@@ -196,6 +196,7 @@ def test_classes_are_those_that_a_data_set_evaluates():
 
 BAD = {
     "another size": (lambda: png(classes_of(44, 37)), "the mask has 44 x 37 pixels, and its image 45 x 37"),
+    "oriented": (lambda: saved(Image.fromarray(classes_of(45, 37)), "TIFF", tiffinfo={274: 3}), "its orientation is 3.: store it"),
     "turned": (lambda: png(classes_of(37, 45)), "its image 45 x 37; .*decode.orientation='apply'. turns it"),
     "colours": (lambda: png(np.zeros((37, 45, 3), np.uint8)), "the mask has colours"),
     "text": (lambda: b"no mask", "it is not a mask"),

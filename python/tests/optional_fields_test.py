@@ -94,8 +94,47 @@ def test_without_it_a_sample_is_bad_and_told_how_to_be_good(tmp_path):
         next(iter(loader))
 
 
+def test_a_field_is_optional_if_it_is_for_all_views_that_read_it(tmp_path):
+    both = recipe().view("bytes", field="txt").decode_bytes()
+    loader = stoker.Loader(as_folder(tmp_path), both, batch=COUNT, order="none", bad_sample="fail")
+    with pytest.raises(stoker.Error, match="it has no field 'txt'"):
+        next(iter(loader))
+    loader = stoker.Loader(tmp_path, recipe().view("bytes", field="txt").optional().decode_bytes(), batch=COUNT, order="none")
+    assert [len(value) for value in next(iter(loader)).bytes.as_bytes()][:2] == [len(files_of(0)["txt"]), 0]
+
+
+def test_bytes_alone_are_the_field_that_is_not_optional():
+    want = recipe().apply({"png": image(3)})
+    assert (recipe().apply(image(3))["image"] == want["image"]).all()
+    batch = stoker.Preprocessor(recipe())(image(3))
+    assert (batch.image.numpy()[0] == want["image"]).all() and len(batch.boxes[0]) == 0
+    strict = recipe(lambda view: view)
+    with pytest.raises(stoker.Error, match="give a dict of bytes"):
+        strict.apply(image(3))
+
+
+def test_null_in_json_stands_for_nothing():
+    made = stoker.recipe().decode().resize((16, 32))
+    boxes = made.view("boxes", field="json").like("image").optional().decode_boxes("coco")
+    for nothing in (b"null", b'{"annotations": null}', b""):
+        assert len(boxes.apply({"png": image(1), "json": nothing})["boxes"]) == 0
+    with pytest.raises(stoker.Error, match="neither a list of objects"):
+        boxes.apply({"png": image(1), "json": b'{"objects": []}'})
+    text = made.view("text", field="json").optional().decode_text("caption")
+    assert len(text.apply({"png": image(1), "json": b'{"caption": null}'})["text"]) == 0
+    with pytest.raises(stoker.Error, match="has no 'caption'"):
+        text.apply({"png": image(1), "json": b"{}"})
+
+
+def test_what_no_sample_has_is_told(tmp_path, capfd):
+    (tmp_path / "a.png").write_bytes(image(1))
+    optional = stoker.recipe().decode().resize((16, 32)).view("boxes", field="txt").like("image").optional()
+    with stoker.Loader(tmp_path, optional.decode_boxes("yolo"), batch=1) as loader:
+        assert len(next(iter(loader)).boxes[0]) == 0
+
+
 def test_mistakes(tmp_path):
-    boxes = stoker.recipe().decode().resize((16, 16)).view("boxes", field="text").like("image").optional().decode_boxes("yolo")
+    boxes = stoker.recipe().decode().resize((16, 16)).view("boxes", field="text").like("image").decode_boxes("yolo")
     with pytest.raises(stoker.Error, match="reads the field 'text', which no sample has; the data set's fields are .*txt; is 'txt' meant"):
         stoker.Loader(as_folder(tmp_path), boxes, batch=2)
     for wrong in (stoker.recipe().optional().decode().resize((16, 16)),

@@ -294,6 +294,12 @@ def test_a_choice_for_batches_depends_on_the_batch():
     assert stoker.Recipe.from_toml(recipe.to_toml()) == recipe
 
 
+def test_calls_continue_the_image_of_a_recipe_with_a_name():
+    longer = stoker.recipe("imagenet-train").layout("nhwc")
+    assert longer == stoker.recipe("imagenet-train").view("image").layout("nhwc")
+    assert longer.apply(encoded(picture(60, 60)))["image"].shape == (224, 224, 3)
+
+
 def test_repr_reads_as_the_chain():
     recipe = stoker.recipe().decode().resize(8)
     assert repr(recipe) == ("Recipe(image: decode(mode='planar', orientation='ignore', scale='full') "

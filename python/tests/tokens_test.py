@@ -347,6 +347,17 @@ def test_tokens_that_are_opened_as_other_data_say_how_they_are_opened(corpus, tm
         stoker.open(tmp_path / "texts.jsonl")
 
 
+@pytest.mark.parametrize("name, written", [("corpus", "corpus"), ("corpus.bin", "corpus"), ("corpus.v2", "corpus.v2"),
+                                           ("corpus.v2.bin", "corpus.v2"), ("corpus.bin.bin", "corpus.bin")])
+def test_the_path_may_end_as_the_file_of_tokens_does(tmp_path, name, written):
+    for path in tmp_path / name, str(tmp_path / name):
+        assert token_files.write(path, [[5, 6, 7], [8, 9]], vocab=5000) == (2, 5)
+        assert sorted(path.name for path in tmp_path.iterdir()) == [f"{written}.bin", f"{written}.idx"]
+        assert len(stoker.open(tmp_path / f"{written}.bin", tokens="documents")) == 2
+        for file in tmp_path.iterdir():
+            file.unlink()
+
+
 def test_what_cannot_be_written_leaves_nothing(tmp_path):
     for documents, options, words in (([[1, 70000]], dict(vocab=5), "beyond"), ([[0.5]], {}, "whole numbers"), ([], {}, "no document"),
                                       ([[1]], dict(dtype="float32"), "tokens cannot be float32"),

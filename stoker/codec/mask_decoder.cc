@@ -93,6 +93,10 @@ ImageFacts MaskDecoder::facts_of(Bytes encoded) {
   if (facts.coding != JpegCoding::kNone) {
     fail(ErrorKind::kBadSample, "the mask is a TIFF with JPEG compression, which changes numbers");
   }
+  if (facts.orientation != 1) {
+    fail(ErrorKind::kBadSample, "the mask is stored turned (its orientation is {}): store it upright",
+         static_cast<int>(facts.orientation));
+  }
   return facts;
 }
 

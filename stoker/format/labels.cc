@@ -73,7 +73,10 @@ Labels numbered(const std::vector<std::string_view>& names, const std::vector<st
       fail(ErrorKind::kUsage, "the class '{}' is named twice", name);
     }
   }
-  const auto parse = [](std::string_view name) { return parse_class_number(name, name.size()); };
+  const auto parse = [](std::string_view name) -> std::optional<std::int64_t> {
+    const std::optional<std::int64_t> number = parse_whole_number(name, name.size());
+    return number ? std::optional(std::max<std::int64_t>(*number, -1)) : std::nullopt;  // below 0: unknown
+  };
   const auto is_number = [&](std::string_view name) { return !number_of.contains(name) && parse(name).has_value(); };
   if (std::all_of(names.begin(), names.end(), is_number)) {
     for (const std::string_view name : names) labels.numbers.push_back(*parse(name));

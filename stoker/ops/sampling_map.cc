@@ -35,11 +35,16 @@ AxisMap AxisMap::identity(int size) {
   return axis;
 }
 
+double on_grid(double place) {
+  constexpr double kSteps = 0x1p16, kMost = 0x1p32;  // beyond which nothing is seen
+  return std::abs(place) < kMost ? std::nearbyint(place * kSteps) / kSteps : place;
+}
+
 double AxisMap::output_at(double place) const {
   const double read = source_mirrored ? clamp_end - place : place - clamp_begin;
   const double column = resampled ? (read - box_begin) / box_length * target : read;
   const double output = column - window_begin;
-  return flip ? length - output : output;
+  return on_grid(flip ? length - output : output);
 }
 
 void AxisMap::crop(int begin, int new_length) {

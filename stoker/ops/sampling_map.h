@@ -23,6 +23,10 @@ Filter parse_filter(std::string_view name);  // throws kUsage
 /// clamp_begin .. clamp_end - 1 (the crop). They are read from left to right, or from right to left if
 /// `source_mirrored`; the target covers the interval [box_begin, box_begin + box_length) of them, counted as they are
 /// read. Mirroring before a resize and after it differ: filters break ties to one side.
+/// The place on a grid so fine that pixels and floats do not show it. Ways of computing a place that differ in their
+/// last bits agree on it there, and so on what a border cuts off.
+double on_grid(double place);
+
 struct AxisMap {
   int clamp_begin = 0, clamp_end = 0;
   double box_begin = 0, box_length = 0;

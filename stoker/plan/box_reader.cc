@@ -13,12 +13,14 @@
 #include "stoker/base/error.h"
 #include "stoker/base/parse_number.h"
 #include "stoker/base/trimmed.h"
+#include "stoker/format/class_number.h"
 
 namespace stoker {
 namespace {
 
-void read_coco(std::string_view text, std::vector<LabeledBox>& boxes, std::vector<ObjectDetails>* details) {
-  for (CocoObject& object : read_coco_objects(text, details != nullptr)) {
+void read_coco(std::string_view text, bool may_lack, std::vector<LabeledBox>& boxes,
+               std::vector<ObjectDetails>* details) {
+  for (CocoObject& object : read_coco_objects(text, details != nullptr, may_lack)) {
     const auto& [x, y, width, height] = object.box;
     boxes.push_back({*x, *y, *x + *width, *y + *height, *object.label, object.is_crowd, object.id});
     if (details) details->push_back(std::move(object.details));
@@ -77,18 +79,25 @@ LabeledBox box_around(std::span<const double> corners) {
 
 void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& boxes) {
   constexpr std::size_t kNumbersOfBox = 4, kNumbersOfOutline = 6;  // at least
+  constexpr double kRounding = 0.01;                               // beyond the image
   std::vector<double> numbers;
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::string_view first = next_word(line);
     if (first.empty()) continue;
-    const std::optional<std::int64_t> label = parse_number<std::int64_t>(first);
+    const std::optional<std::int64_t> label = parse_class_number(first, first.size());
     bool good = label.has_value();
     numbers.clear();
     for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
       const std::optional<double> number = finite_number(word);
       good &= number.has_value();
+      if (number && (*number < -kRounding || *number > 1 + kRounding)) {
+        fail(ErrorKind::kBadSample,
+             "a line of its boxes has {}, and not a fraction of the image from 0 to 1 (pixels are not read, nor are "
+             "lines with keypoints)",
+             word.substr(0, 40));
+      }
       numbers.push_back(number.value_or(0) * (numbers.size() % 2 == 0 ? image.width : image.height));
     }
     const bool is_outline = numbers.size() >= kNumbersOfOutline && numbers.size() % 2 == 0;
@@ -116,7 +125,7 @@ void read_boxes(const BoxOptions& options, Bytes text, ImageSize image, std::vec
   if (details) details->clear();
   if (text.empty() && options.is_optional) return;
   switch (options.source) {
-    case BoxOptions::Source::kCoco: read_coco(as_text(text), boxes, details); break;
+    case BoxOptions::Source::kCoco: read_coco(as_text(text), options.is_optional, boxes, details); break;
     case BoxOptions::Source::kVoc: read_voc(text, options.names, boxes); break;
     case BoxOptions::Source::kYolo: read_yolo(as_text(text), image, boxes); break;
   }

@@ -22,6 +22,10 @@ struct LabeledBox {
 
   double width() const { return right - left; }
   double height() const { return bottom - top; }
+  /// In the floats that its sides become.
+  bool has_area() const {
+    return static_cast<float>(right) > static_cast<float>(left) && static_cast<float>(bottom) > static_cast<float>(top);
+  }
 };
 
 /// Replaces `boxes` by those of the text, in its order. `details`, of COCO's objects alone: of all in the text, by

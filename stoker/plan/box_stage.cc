@@ -32,7 +32,7 @@ void take_in(LabeledBox& box, double left, double top, double right, double bott
 bool is_empty(const LabeledBox& box) { return !(box.width() > 0) || !(box.height() > 0); }
 
 bool is_large_enough(const BoxOptions& options, const LabeledBox& box) {
-  return !is_empty(box) && box.width() >= options.size_min && box.height() >= options.size_min;
+  return box.has_area() && box.width() >= options.size_min && box.height() >= options.size_min;
 }
 
 bool has_middle_in(const LabeledBox& box, double left, double top, double right, double bottom) {
@@ -49,8 +49,8 @@ LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
       const std::array<double, 9>& m = to_output.m;
       const double divisor = m[6] * x + m[7] * y + m[8];
       if (divisor <= 0) continue;
-      const double at_x = (m[0] * x + m[1] * y + m[2]) / divisor + kHalf;
-      const double at_y = (m[3] * x + m[4] * y + m[5]) / divisor + kHalf;
+      const double at_x = on_grid((m[0] * x + m[1] * y + m[2]) / divisor) + kHalf;
+      const double at_y = on_grid((m[3] * x + m[4] * y + m[5]) / divisor) + kHalf;
       take_in(result, at_x, at_y, at_x, at_y);
     }
   }

@@ -141,12 +141,15 @@ void require_whole(const CocoObject& object) {
 
 }  // namespace
 
-std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_details) {
+std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_details, bool may_lack) {
   std::vector<CocoObject> objects;
   std::optional<std::string> list;
+  bool is_null = false;  // in the place of a list
   const bool whole = for_each_json_value(text, [&](const std::string& pointer, const CocoValue& value) {
-    if (value.is_array() &&
-        std::find(std::begin(kObjectLists), std::end(kObjectLists), pointer) != std::end(kObjectLists)) {
+    const bool is_place =
+        std::find(std::begin(kObjectLists), std::end(kObjectLists), pointer) != std::end(kObjectLists);
+    is_null |= is_place && value.is_null();
+    if (is_place && value.is_array()) {
       list = pointer;
       objects.clear();  // what it was before: of equal keys the last one counts
     }
@@ -160,6 +163,7 @@ std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_detai
     if (with_details) take_details(value, place->member, objects[place->object].details);
   });
   if (!whole) fail(ErrorKind::kBadSample, "its JSON is damaged");
+  if (!list && is_null && may_lack) return {};
   if (!list) fail(ErrorKind::kBadSample, "its JSON is neither a list of objects, nor has one named 'annotations'");
   if (!objects.empty()) require_whole(objects.back());
   return objects;

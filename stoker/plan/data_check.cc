@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/log.h"
 #include "stoker/base/spelling.h"
 
 namespace stoker {
@@ -27,15 +28,21 @@ void check_tokens(const Plan& plan, const ViewPlan& view, const Dataset& dataset
   }
 }
 
-/// A name that no sample has a field of is a mistake. (What stands for an image, or for a record, depends on the sample.)
+/// A name that no sample has a field of is a mistake. (What stands for an image, or for a record, depends on the
+/// sample.)
 void check_fields(const Plan& plan, const Dataset& dataset) {
   const std::vector<std::string>& known = dataset.field_names();
   for (const std::string& name : plan.fields()) {
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (is_known || name == "image" || name == "record" || dataset.size() == 0) continue;
     const std::string nearest = nearest_name(name, known);
-    fail(ErrorKind::kUsage, "the recipe reads the field '{}', which no sample has; the data set's fields are {}{}", name,
-         fmt::join(known, ", "), nearest.empty() ? "" : fmt::format("; is '{}' meant?", nearest));
+    const std::string said =
+        fmt::format("the recipe reads the field '{}', which no sample has; the data set's fields are {}{}", name,
+                    fmt::join(known, ", "), nearest.empty() ? "" : fmt::format("; is '{}' meant?", nearest));
+    const std::vector<std::string>& optional = plan.optional_fields();
+    const bool may_lack = std::find(optional.begin(), optional.end(), name) != optional.end();
+    if (!may_lack) fail(ErrorKind::kUsage, "{}", said);
+    log(LogLevel::kWarning, "{}", said);
   }
 }
 

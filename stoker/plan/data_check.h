@@ -7,7 +7,7 @@
 namespace stoker {
 
 /// Throws kUsage, naming the view, for sequences of another length than the view takes; and for a field that no sample
-/// has.
+/// has; if it is optional, that is logged.
 void check_suits(const Plan& plan, const Dataset& dataset);
 
 }  // namespace stoker

@@ -26,7 +26,7 @@ void write_field_text(Bytes field, const TextOptions& options,
   Bytes bytes = field;
   const bool is_lacking = field.empty() && options.is_optional;
   if (!options.key.empty() && !is_lacking) {
-    in_json = json_text(field, options.key);
+    in_json = json_text(field, options.key, options.is_optional);
     bytes = as_bytes(in_json);
   }
   const auto most = static_cast<std::size_t>(options.most);

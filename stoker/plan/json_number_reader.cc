@@ -57,9 +57,10 @@ void write_json_number(Bytes json, const JsonNumber& number, MutableBytes out) {
        number.dtype == DType::kF32 ? "number" : "whole number");
 }
 
-std::string json_text(Bytes json, const std::string& key) {
+std::string json_text(Bytes json, const std::string& key, bool may_lack) {
   const std::optional<Json> value = find(json, key);
   if (!value) fail(ErrorKind::kBadSample, "its JSON has no '{}'", key);
+  if (value->is_null() && may_lack) return {};
   if (!value->is_string()) {
     fail(ErrorKind::kBadSample, "'{}' in its JSON is {}, and not a text", key, text_of(*value));
   }

@@ -12,7 +12,8 @@ namespace stoker {
 /// does not hold.
 void write_json_number(Bytes json, const JsonNumber& number, MutableBytes out);
 
-/// The text that the key, or pointer, names. Throws kBadSample for what is no JSON, or has no such text.
-std::string json_text(Bytes json, const std::string& key);
+/// The text that the key, or pointer, names. Throws kBadSample for what is no JSON, or has no such text; if it
+/// `may_lack` one, null is an empty text.
+std::string json_text(Bytes json, const std::string& key, bool may_lack);
 
 }  // namespace stoker

@@ -130,7 +130,7 @@ void Plan::compile(const View& view) {
   }
   const bool reads_boxes = plan.kind == ViewKind::kBoxLabels || plan.kind == ViewKind::kKeypoints ||
                            (plan.kind == ViewKind::kInstances && plan.objects.instances == InstanceSource::kShapes);
-  if (!reads_boxes) plan.field = field_number(view.field);  // else it is that of the boxes
+  if (!reads_boxes) plan.field = field_number(view.field, view.is_optional);  // else it is that of the boxes
   if (plan.array.crop && !plan.array.crop->around.empty()) {
     plan.array.crop->around_field = field_number(plan.array.crop->around);
   }
@@ -148,15 +148,17 @@ void Plan::make_optional(const View& view, ViewPlan& plan) {
          view.name);
   }
   plan.objects.boxes.is_optional = plan.text.is_optional = true;
-  const bool is_new = std::find(optional_fields_.begin(), optional_fields_.end(), view.field) == optional_fields_.end();
-  if (is_new) optional_fields_.push_back(view.field);
 }
 
-/// Of fields_, where each has one place.
-int Plan::field_number(const std::string& name) {
+/// Of fields_, where each has one place. Samples may lack it if that is right for all views.
+int Plan::field_number(const std::string& name, bool may_lack) {
   const auto field = std::find(fields_.begin(), fields_.end(), name);
   const auto number = static_cast<int>(field - fields_.begin());
-  if (field == fields_.end()) fields_.push_back(name);
+  if (field == fields_.end()) {
+    fields_.push_back(name);
+    optional_fields_.push_back(name);
+  }
+  if (!may_lack) std::erase(optional_fields_, name);
   return number;
 }
 

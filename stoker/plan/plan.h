@@ -196,8 +196,8 @@ class Plan {
   OutputSpec output_of_view(const ViewPlan& view) const;
   static OutputSpec in_rows(const ViewPlan& view, OutputSpec output);
   static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);
-  void make_optional(const View& view, ViewPlan& plan);
-  int field_number(const std::string& name);
+  static void make_optional(const View& view, ViewPlan& plan);
+  int field_number(const std::string& name, bool may_lack = false);
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;

@@ -98,8 +98,8 @@ void PointStage::warp(const PictureStep& step, ImageSize out) {
     const double x = point.x - kHalfPixel, y = point.y - kHalfPixel;  // a map's (0, 0) is the middle of the first pixel
     const double divisor = m[6] * x + m[7] * y + m[8];
     point.seen = to_output && divisor > 0;
-    point.x = (m[0] * x + m[1] * y + m[2]) / divisor + kHalfPixel;
-    point.y = (m[3] * x + m[4] * y + m[5]) / divisor + kHalfPixel;
+    point.x = on_grid((m[0] * x + m[1] * y + m[2]) / divisor) + kHalfPixel;
+    point.y = on_grid((m[3] * x + m[4] * y + m[5]) / divisor) + kHalfPixel;
   }
   clip(0, 0, out.width, out.height);
 }

@@ -37,9 +37,11 @@ const FunctionSpec* Recipe::function_taking(std::string_view view) const {
     for (const TakenValue& taken : function.takes) {
       if (taken.view != view) continue;
       if (taker) {
-        fail(ErrorKind::kUsage,
-             "view '{}' is taken by the functions '{}' and '{}'; a second view of the same field can be", view,
-             taker->name, function.name);
+        fail(
+            ErrorKind::kUsage,
+            "view '{}' is taken by the functions '{}' and '{}': give each a view of its own of the same field, or call "
+            "one after the other in one function",
+            view, taker->name, function.name);
       }
       taker = &function;
     }

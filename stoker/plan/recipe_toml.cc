@@ -350,6 +350,9 @@ Recipe Recipe::from_toml(std::string_view text) {
     });
     if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
+  const auto image =
+      std::find_if(recipe.views_.begin(), recipe.views_.end(), [](const View& view) { return view.name == "image"; });
+  if (image != recipe.views_.end()) recipe.view("image");  // what calls continue
   if (const toml::node* const functions = root.get("function")) {
     if (!functions->is_array_of_tables()) refuse(*functions, "functions are written as [[function]]");
     for (const toml::node& node : *functions->as_array()) {

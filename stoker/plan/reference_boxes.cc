@@ -118,7 +118,7 @@ std::vector<LabeledBox> reference_boxes(const BoxOptions& options, Bytes text, c
     box.top = way.top();
     box.right = way.right();
     box.bottom = way.bottom();
-    if (box.width() >= options.size_min && box.height() >= options.size_min) kept.push_back(box);
+    if (box.has_area() && box.width() >= options.size_min && box.height() >= options.size_min) kept.push_back(box);
   }
   if (kept.size() > static_cast<std::size_t>(options.most)) {
     fail(ErrorKind::kBadSample, "it has {} boxes, and there is room for {}: use a larger most", kept.size(),

@@ -13,7 +13,7 @@ double output_of(const AxisMap& axis, double place) {
     const double read = axis.resampled ? axis.box_begin + column * axis.box_length / axis.target : column;
     return axis.source_mirrored ? axis.clamp_end - read : axis.clamp_begin + read;
   };
-  return (place - source_at(0)) / (source_at(1) - source_at(0));
+  return on_grid((place - source_at(0)) / (source_at(1) - source_at(0)));
 }
 
 // Cramer's rule.
@@ -22,7 +22,7 @@ std::optional<SeenPoint> before_warp(const PictureStep& step, SeenPoint point) {
   const double a = m[0] - point.x * m[6], b = m[1] - point.x * m[7], c = point.x * m[8] - m[2];
   const double d = m[3] - point.y * m[6], e = m[4] - point.y * m[7], f = point.y * m[8] - m[5];
   const double determinant = a * e - b * d;
-  const SeenPoint found{(c * e - b * f) / determinant, (a * f - c * d) / determinant};
+  const SeenPoint found{on_grid((c * e - b * f) / determinant), on_grid((a * f - c * d) / determinant)};
   const bool ahead = m[6] * found.x + m[7] * found.y + m[8] > 0;
   return determinant != 0 && ahead ? std::optional(found) : std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -54,11 +55,19 @@ std::string partial_name(const std::string& path, std::string_view writer) {
   return name.append(kPartialEnding);
 }
 
+/// Wherever the process goes until the file is whole.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::absolute(path, error);
+  return error ? path : found.string();
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path, std::string_view writer)
     : path_(std::move(path)),
-      partial_path_(takes_bytes_as_they_come(path_) ? "" : partial_name(path_, writer)),
+      final_path_(absolute(path_)),
+      partial_path_(takes_bytes_as_they_come(path_) ? "" : partial_name(final_path_, writer)),
       fd_(partial_path_.empty() ? open_as_it_is(path_) : open_partial(partial_path_, !writer.empty())) {
   buffer_.reserve(kWriteBytes);
 }
@@ -103,10 +112,10 @@ void AtomicFile::commit() {
     return;
   }
   if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
-  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) fail_system("create", path_, errno);
+  if (std::rename(partial_path_.c_str(), final_path_.c_str()) != 0) fail_system("create", path_, errno);
   // From here on the destructor has nothing to remove. What was synced cannot be lost by closing.
   ::close(fd_.release());
-  sync_folder(std::filesystem::path(path_).parent_path().string());
+  sync_folder(std::filesystem::path(final_path_).parent_path().string());
 }
 
 void write_whole_file(const std::string& path, Bytes content) {

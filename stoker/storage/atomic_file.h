@@ -33,7 +33,9 @@ class AtomicFile final : public ObjectWriter {
   void flush();
   void write_out(Bytes bytes);
 
-  std::string path_, partial_path_;  // the latter is empty for a device
+  std::string path_;          // as given, for messages
+  std::string final_path_;    // wherever the process goes
+  std::string partial_path_;  // empty for a device
   FileDescriptor fd_;
   std::vector<std::uint8_t> buffer_;
   std::uint64_t written_ = 0, begun_ = 0;  // bytes given to the kernel, and by it to the disk

@@ -79,10 +79,20 @@ def some_tokens():
     tokens.write("train/tokens", [list(range(50))] * 200, vocab=10000)
 
 
+def a_tree_of_yolo():
+    for folder in ("yolo/images/train", "yolo/labels/train"):
+        Path(folder).mkdir(parents=True)
+    for number, image in enumerate(sorted(Path("photos").rglob("*.jpg"))):
+        shutil.copy(image, f"yolo/images/train/{number:06}.jpg")
+        if number % 4:  # the others have no objects
+            Path(f"yolo/labels/train/{number:06}.txt").write_text("1 0.5 0.5 0.25 0.25\n")
+
+
 # What stands in a page's way: names that it takes for granted, and words that this machine has others for.
 PAGES = {
     "README.md": dict(names=lambda: {"model": a_model()}, words={"batch=256": "batch=8", **ENDLESS}),
     "docs/arrays.md": dict(names=lambda: {"stoker": __import__("stoker")}),
+    "docs/formats.md": dict(names=lambda: a_tree_of_yolo() or {"stoker": __import__("stoker")}),
     "docs/functions.md": dict(names=lambda: a_package() or {"np": __import__("numpy"), "stoker": __import__("stoker"), "recipe": a_recipe(),
                                                               "torch": __import__("torch"), "data": a_dataset()},
                               shared_object="libbrighter.so", words={"batch=256": "batch=8", '"cuda"': '"cpu"'}),

@@ -160,7 +160,7 @@ bool ListSamples::next(SampleRow& row) {
     const std::size_t dot = part_.find('.', part_.rfind('/') + 1);
     assign_lower_case(name_, dot == std::string::npos ? "data" : std::string_view(part_).substr(part_.rfind('.') + 1));
     row.fields.push_back({.name = keep_name(name_), .part = part_, .offset = 0, .length = *length});
-    if (!add_files(row)) continue;
+    add_files(row);
     ++found_;
     set_key(row_.path, row);
     row.label = labels_.number(row_.label);
@@ -179,22 +179,21 @@ void ListSamples::set_key(const std::string& path, SampleRow& row) const {
   if (split && !is_plain) row.key += kKeyBelowName;
 }
 
-/// False if one of them is missing: then the sample is left out.
-bool ListSamples::add_files(SampleRow& row) {
+/// A sample lacks the field of a file that is missing.
+void ListSamples::add_files(SampleRow& row) {
   more_parts_.clear();
   for (const ListFile& file : row_.files) {
     const std::string& part = more_parts_.emplace_back(part_of(file.path));
     const std::optional<std::uint64_t> length = find_length(part);
     if (!length) {
       passed_over_.add("missing file", file.path);
-      return false;
+      continue;
     }
     if (row.field(file.field)) {
       fail(ErrorKind::kData, "'{}': line {} names two files of the field '{}'", source_.name(), row_.line, file.field);
     }
     row.fields.push_back({.name = keep_name(file.field), .part = part, .offset = 0, .length = *length});
   }
-  return true;
 }
 
 void ListSamples::add_values(SampleRow& row) {

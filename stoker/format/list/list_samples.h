@@ -65,7 +65,7 @@ class ListSamples final : public ShardScan {
   std::optional<std::uint64_t> find_length(const std::string& part) const;
   void set_key(const std::string& path, SampleRow& row) const;
   void add_values(SampleRow& row);
-  bool add_files(SampleRow& row);
+  void add_files(SampleRow& row);
   std::string_view keep_name(std::string_view name);
 
   ListSource& source_;

@@ -32,9 +32,9 @@ void BadSampleAccount::add(std::span<const BadSlot> slots) {
          "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
          epoch_bad_.size(), most_, bad.bad.reason,
          core_.quarantine ? fmt::format("; '{}' lists them", core_.quarantine->path())
-                          : "; if not the recipe is to be changed but the data are damaged, `stoker verify DATA "
-                            "--quarantine FILE` lists those, and a run with that --quarantine FILE (in Python: "
-                            "quarantine=) passes over them");
+                          : "; change the recipe or, if the data are damaged, list what is: `stoker verify DATA "
+                            "--quarantine FILE`; a run with --quarantine FILE (in Python: quarantine=) passes over "
+                            "what is listed");
   }
 }
 

@@ -20,6 +20,8 @@ constexpr double kLateFirstByte = 0.5;
 
 // A consumer whose steps take less of the loop than this only takes batches.
 constexpr double kStepShareLeast = 0.02;
+// Nor has one a step whose steps take less than this: no training step is so short.
+constexpr double kStepLeastS = 20e-6;
 
 struct CauseWords {
   std::string_view name, words;
@@ -170,6 +172,7 @@ double LoaderReport::samples_per_s() const { return ratio_or_0(static_cast<doubl
 std::optional<double> LoaderReport::samples_per_s_needed() const {
   const double in_steps_s = seconds - wait_s;
   if (steps == 0 || in_steps_s <= kStepShareLeast * seconds) return std::nullopt;
+  if (in_steps_s < kStepLeastS * static_cast<double>(steps)) return std::nullopt;
   return static_cast<double>(steps) * batch_samples / in_steps_s;
 }
 
