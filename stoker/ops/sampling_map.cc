@@ -36,7 +36,7 @@ AxisMap AxisMap::identity(int size) {
 }
 
 double on_grid(double place) {
-  constexpr double kSteps = 0x1p16, kMost = 0x1p32;  // beyond which nothing is seen
+  constexpr double kSteps = 0x1p28, kMost = 0x1p24;  // beyond which nothing is seen
   return std::abs(place) < kMost ? std::nearbyint(place * kSteps) / kSteps : place;
 }
 
