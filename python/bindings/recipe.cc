@@ -157,9 +157,8 @@ void bind_chain(nb::class_<Recipe>& recipe) {
            "and warps;\nlabels, keypoints and masks of objects with boxes. Copies go along with name_0, name_1 and so "
            "on.")
       .def("optional", &with_optional,
-           "Lets samples lack this view's field: they have no boxes then, an empty text, or no tokens. For "
-           "decode_boxes, "
-           "decode_text,\ndecode_bytes and decode_tokens.")
+           "Lets samples lack this view's field: they have no boxes then, an empty text, or no tokens.\nFor "
+           "decode_boxes, decode_text, decode_bytes and decode_tokens.")
       .def(
           "map", &with_function, nb::sig(kMapSignature),
           "Calls a function once for each sample, in processes beside the loader's threads: anything that can be "

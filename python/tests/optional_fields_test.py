@@ -1,6 +1,7 @@
 """Samples that lack a field which their recipe calls optional: images without objects, without a caption, without tokens."""
 
 import io
+import logging
 import tarfile
 
 import numpy as np
@@ -90,7 +91,7 @@ def test_a_dict_may_lack_it_too(reference):
 
 def test_without_it_a_sample_is_bad_and_told_how_to_be_good(tmp_path):
     loader = stoker.Loader(as_folder(tmp_path), recipe(lambda view: view), batch=COUNT, order="none", bad_sample="fail")
-    with pytest.raises(stoker.Error, match="it has no field 'txt', only png; a view of boxes, a text or tokens may be optional"):
+    with pytest.raises(stoker.Error, match="it has no field 'txt', only png .a view of boxes, a text or tokens may be optional"):
         next(iter(loader))
 
 
@@ -126,11 +127,14 @@ def test_null_in_json_stands_for_nothing():
         text.apply({"png": image(1), "json": b"{}"})
 
 
-def test_what_no_sample_has_is_told(tmp_path, capfd):
+def test_what_no_sample_has_is_told(tmp_path, caplog):
     (tmp_path / "a.png").write_bytes(image(1))
     optional = stoker.recipe().decode().resize((16, 32)).view("boxes", field="txt").like("image").optional()
-    with stoker.Loader(tmp_path, optional.decode_boxes("yolo"), batch=1) as loader:
-        assert len(next(iter(loader)).boxes[0]) == 0
+    with caplog.at_level(logging.WARNING, logger="stoker"):
+        with stoker.Loader(tmp_path, optional.decode_boxes("yolo"), batch=1) as loader:
+            assert len(next(iter(loader)).boxes[0]) == 0
+    told = "\n".join(record.getMessage() for record in caplog.records)
+    assert "reads the field 'txt', which no sample has; the data set's fields are png" in told
 
 
 def test_mistakes(tmp_path):

@@ -1,5 +1,6 @@
 """Preprocessor: requests of inference get the pixels of apply and of a loader; bad items, callers on several threads."""
 
+import io
 import concurrent.futures
 import os
 
@@ -143,3 +144,8 @@ def test_a_forked_child_is_told(recipe):
 def test_an_image_of_one_channel_is_an_image(recipe):
     grey = sample_images.encoded(sample_images.picture(40, 30, mode="L"))
     np.testing.assert_array_equal(stoker.Preprocessor(recipe)(grey).image.numpy()[0], recipe.apply(grey)["image"])
+
+
+def test_an_open_file_is_refused():
+    with pytest.raises(stoker.Error, match="an open file: give its bytes, as by .read"):
+        stoker.Preprocessor(stoker.recipe().decode().resize((8, 8)))(io.BytesIO(b"no\nimage\n"))

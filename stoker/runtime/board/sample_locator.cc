@@ -55,7 +55,7 @@ void SampleLocator::find_row(Ticket& ticket) const {
 void SampleLocator::add_field(Ticket& ticket, std::size_t number) const {
   const SampleField* const field = find_field(ticket.row, options_.fields[number]);
   if (!field) {
-    fail(ErrorKind::kBadSample, "it has no field '{}', only {}; a view of boxes, a text or tokens may be optional",
+    fail(ErrorKind::kBadSample, "it has no field '{}', only {} (a view of boxes, a text or tokens may be optional)",
          options_.fields[number], field_list(ticket.row));
   }
   FieldRead& read = ticket.reads[number];

@@ -135,6 +135,21 @@ TEST(LoaderReport, OfAConsumerThatOnlyTakesHasNoStep) {
   EXPECT_TRUE(report.json()["samples_per_s_needed"].is_null());
 }
 
+TEST(LoaderReport, OfStepsThatAreTooShortForTrainingHasNoStep) {
+  const auto verdict = [](std::int64_t step_ns) {
+    const Metrics end = reading(4 * step_ns, {{Metric::kSamples, 256},
+                                              {Metric::kBatches, 1},
+                                              {Metric::kConsumerSteps, 1},
+                                              {Metric::kConsumerStepNs, step_ns},
+                                              {Metric::kConsumerWaitNs, 3 * step_ns},
+                                              {Metric::kConsumerWaitWorkersNs, 3 * step_ns},
+                                              {kPixelsNs, 3 * step_ns}});
+    return loader_report(Metrics(), end).verdict();
+  };
+  EXPECT_EQ(verdict(4'000), "There is no step to feed: CPU transform is the limit");
+  EXPECT_EQ(verdict(4 * kMs).substr(0, 8), "GPU idle");
+}
+
 TEST(LoaderReport, BeforeTheFirstStepSaysSo) {
   const LoaderReport report = loader_report(Metrics(), Metrics());
   EXPECT_EQ(report.verdict(), "No step has ended yet");
