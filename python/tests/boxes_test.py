@@ -282,7 +282,7 @@ def test_both_executors_agree_on_boxes_that_end_at_a_border(name, make, argument
     objects = np.array([[x, y, w, h] for x in range(0, 150, 10) for y in range(0, 100, 10) for w, h in ((10, 20), (30, 10))])
     recipe = with_boxes(make(stoker.recipe().decode()), most=1000, **arguments)
     data = sample(objects)
-    for position in range(20):
+    for position in range(100):
         fast, slow = (recipe.apply(data, position=position, reference=reference) for reference in (False, True))
         assert fast["labels"].tolist() == slow["labels"].tolist()
         np.testing.assert_allclose(fast["boxes"], slow["boxes"], atol=1e-4)

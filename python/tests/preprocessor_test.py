@@ -1,7 +1,7 @@
 """Preprocessor: requests of inference get the pixels of apply and of a loader; bad items, callers on several threads."""
 
-import io
 import concurrent.futures
+import io
 import os
 
 import numpy as np
