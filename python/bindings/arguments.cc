@@ -96,8 +96,8 @@ bool flag_argument(std::string_view name, nb::handle value) {
   return value.is(nb::handle(Py_True));
 }
 
-std::string text_argument(std::string_view name, nb::handle value) {
-  if (!nb::isinstance<nb::str>(value)) refuse(name, value, "a text");
+std::string text_argument(std::string_view name, nb::handle value, std::string_view wanted) {
+  if (!nb::isinstance<nb::str>(value)) refuse(name, value, wanted);
   return nb::cast<std::string>(value);
 }
 

@@ -26,7 +26,8 @@ std::int64_t integer_argument(std::string_view name, nanobind::handle value, std
 double number_argument(std::string_view name, nanobind::handle value, std::string_view kind);
 std::uint64_t unsigned_argument(std::string_view name, nanobind::handle value);
 bool flag_argument(std::string_view name, nanobind::handle value);
-std::string text_argument(std::string_view name, nanobind::handle value);
+/// `wanted` says what it must be: "one of on, once, off".
+std::string text_argument(std::string_view name, nanobind::handle value, std::string_view wanted = "a text");
 /// str or os.PathLike.
 bool is_path(nanobind::handle value);
 /// Such a path, in the bytes of the file system.

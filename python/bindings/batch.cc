@@ -398,7 +398,14 @@ void bind_batch(nb::module_& module) {
       .def_prop_ro(
           "index", [](const PyBatch& self) { return self.batch->index; }, "The batch's number within the epoch.");
   batch.def_prop_ro("_bytes", &bytes_of);
+  batch.def_prop_ro("_seed", [](const PyBatch& self) { return self.batch->seed; });
   module.def("_batch", &batch_from_pickle, "facts"_a, "parts"_a);
+  module.def(
+      "_batch_random_seed",
+      [](std::uint64_t seed, std::int64_t epoch, std::int64_t position, nb::handle name) {
+        return batch_random_seed(seed, epoch, position, text_argument("name", name));
+      },
+      "seed"_a, "epoch"_a, "position"_a, "name"_a.none());
 }
 
 }  // namespace stoker::python

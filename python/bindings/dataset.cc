@@ -58,6 +58,9 @@ std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb
     return std::nullopt;
   }
   const bool are_documents = nb::isinstance<nb::str>(tokens) && nb::cast<std::string>(tokens) == "documents";
+  if (!are_documents && nb::isinstance<nb::str>(tokens)) {
+    fail(ErrorKind::kUsage, "tokens is {}, but must be a whole number or 'documents'", describe(tokens));
+  }
   if (!are_documents) options.length = integer_argument("tokens", tokens, 1, kMost);
   return options;
 }

@@ -43,6 +43,15 @@ void add_wrapped(std::string& help, std::string_view text) {
   help += fmt::format("{}\n", text);
 }
 
+// "one of on, once, off", of "--tune on|once|off".
+std::string wanted_text(const LoaderOptionSpec& option) {
+  const std::string_view written = option.command_line;
+  if (written.find('|') == std::string_view::npos) return "a text";
+  std::string wanted = "one of ";
+  for (const char c : written.substr(written.find(' ') + 1)) wanted += c == '|' ? std::string(", ") : std::string(1, c);
+  return wanted;
+}
+
 OptionValue value_of(const LoaderOptionSpec& option, nb::handle value) {
   const std::string_view name = option.name;
   switch (option.form.kind) {
@@ -56,7 +65,7 @@ OptionValue value_of(const LoaderOptionSpec& option, nb::handle value) {
       return std::to_string(integer_argument(name, value, 0, std::numeric_limits<std::uint16_t>::max()));
     default: break;
   }
-  return text_argument(name, value);
+  return text_argument(name, value, wanted_text(option));
 }
 
 // What stands for an option that is not given.

@@ -25,9 +25,9 @@ const ArgSpec* find_argument(const OperatorSpec& spec, std::string_view name) {
   return found == spec.args.end() ? nullptr : &*found;
 }
 
-std::string_view wanted(ArgType type) {
-  switch (type) {
-    case ArgType::kText: return "a text";
+std::string wanted(const ArgSpec& arg) {
+  switch (arg.type) {
+    case ArgType::kText: return arg.choices.empty() ? "a text" : permitted_text(arg);
     case ArgType::kNumber: return "a number";
     case ArgType::kInteger: return "a whole number";
     case ArgType::kNumbers: return "a number or a list of numbers";
@@ -53,7 +53,7 @@ OperatorCalls calls_argument(const OperatorSpec& spec, const ArgSpec& arg, nb::h
     }
   }
   if (all) return calls;
-  fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", spec.name, arg.name, describe(value), wanted(arg.type));
+  fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", spec.name, arg.name, describe(value), wanted(arg));
 }
 
 Value value_argument(const OperatorSpec& spec, std::string_view name, nb::handle value) {
@@ -73,7 +73,7 @@ Value value_argument(const OperatorSpec& spec, std::string_view name, nb::handle
     }
   }
   if (all) return numbers;
-  fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", spec.name, name, describe(value), wanted(arg->type));
+  fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", spec.name, name, describe(value), wanted(*arg));
 }
 
 std::string python_type(const ArgSpec& arg) {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple,
 import torch
 
 import stoker
+from stoker import _stoker
 
 _Path = Union[str, "PathLike[str]"]
 _Device = torch.device
@@ -32,6 +33,7 @@ class SlotFacts(NamedTuple):
     key: list[str]  # the samples' keys
     position: torch.Tensor  # the samples' positions in the epoch's global order
     epoch: int  # the epoch's number
+    seed: int  # the loader's
 
 
 @dataclass(eq=False, repr=False)
@@ -120,7 +122,7 @@ class Batch(tuple):
 
     The loader reuses the memory for a later batch when no tensor of this one is left. A batch made from the tensors by
     `type(batch)(t.half() for t in batch)` has the outputs' names; one made by `batch.map(torch.Tensor.half)` also has
-    the facts about slots (valid, key, position, epoch).
+    the facts about slots (valid, key, position, epoch) and a random_seed.
 
     >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-train", batch=8)))
     >>> image, label = batch
@@ -148,12 +150,21 @@ class Batch(tuple):
     def __getattr__(self, name: str) -> Any:
         if name in self._names:
             return self[name]
-        facts = self.__dict__.get("_facts")
         if name in SlotFacts._fields:
-            if facts is None:
-                raise AttributeError(f"these tensors were put together without the batch's '{name}': use batch.map()")
-            return getattr(facts, name)
+            return self._fact(name)
         raise AttributeError(f"the batch has no output '{name}'")
+
+    def _fact(self, name: str) -> Any:
+        facts = self.__dict__.get("_facts")
+        if facts is None:
+            raise AttributeError(f"these tensors were put together without the batch's '{name}': use batch.map()")
+        return getattr(facts, name)
+
+    def random_seed(self, name: str = "") -> int:
+        """A number below 2**63 for random numbers that you draw for this batch: a function of the loader's seed, the epoch, the
+        batch's first position and the name, and so the same after a resume and for any number of threads."""
+        first = self._fact("position")[:1].tolist()
+        return _stoker._batch_random_seed(self._fact("seed"), self._fact("epoch"), first[0] if first else 0, name)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._names, *SlotFacts._fields]
@@ -458,7 +469,7 @@ Loader.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:
-    facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch)
+    facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch, batch._seed)
     if form.pinned and torch.cuda.is_available():
         batch.record_stream(torch.cuda.current_stream())  # the stream that usually copies from it
     return _make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)

@@ -83,7 +83,7 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.decode().resize(8).normalize("imagenet", std=9).apply(b""), "preset='imagenet' says what mean, std and scale are"),
     (lambda r: r.normalize(mean=[0, None, 1]), "normalize: mean is .*, but must be a number or a list of numbers$"),
     (lambda r: r.random_flip(p=[None]), "random_flip: p is .*, but must be a number$"),
-    (lambda r: r.resize(8, filter=None), "resize: filter is None, but must be a text$"),
+    (lambda r: r.resize(8, filter=None), "resize: filter is None, but must be one of nearest, box, bilinear, bicubic$"),
     (lambda r: r.resize(8, filtre=None), "did you mean 'filter'"),
     (lambda r: r.resize(8, "bilinaer"), "did you mean 'bilinear'"),
     (lambda r: r.resize(8, filtre="box"), "did you mean 'filter'"),

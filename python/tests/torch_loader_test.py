@@ -202,6 +202,17 @@ def test_a_batch_is_a_tuple_in_every_way(batch):
     assert repr(batch) == "Batch(image=[8, 3, 32, 32] torch.float32, label=[8] torch.int64)"
 
 
+def test_batches_have_the_seeds_of_the_plain_loaders(folder, recipe):
+    options = {"batch": 8, "seed": 5, "threads": 1}
+    with stoker.torch.Loader(folder, recipe, **options) as loader, stoker.Loader(folder, recipe, **options) as plain:
+        for ours, expected in zip(loader.epoch(1), plain.epoch(1)):
+            seeds = expected.random_seed("noise"), expected.random_seed()
+            for batch in (ours, ours.map(torch.Tensor.double), pickle.loads(pickle.dumps(ours))):
+                assert (batch.random_seed("noise"), batch.random_seed()) == seeds
+    with pytest.raises(AttributeError, match="batch.map"):
+        type(ours)(tensor.double() for tensor in ours).random_seed()
+
+
 def test_padding_is_marked(folder):
     loader = stoker.torch.Loader(folder, "imagenet-val", batch=8)
     assert sum(int(batch.valid.sum()) for batch in loader) == 50

@@ -37,7 +37,7 @@ void require_same_classes(const std::string& a, const std::vector<std::string>& 
                           const std::vector<std::string>& of_b) {
   if (of_a == of_b) return;
   fail(ErrorKind::kData,
-       "'{}' has {} but '{}' has {}; data sets can be concatenated only if their classes are the same", a,
+       "'{}' has {} but '{}' has {}; data sets can be read together only if their classes are the same", a,
        list_names(of_a), b, list_names(of_b));
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "stoker/base/error.h"
 #include "stoker/device/open_device.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/report/metrics_server.h"
@@ -35,6 +36,12 @@ void set(LoaderOptions& options, const OptionValue& value) {
 template <auto kField, auto kParse>
 void set(LoaderOptions& options, const OptionValue& value) {
   options.*kField = kParse(std::get<std::string>(value));
+}
+
+template <auto kField>
+void set_path(LoaderOptions& options, const OptionValue& value) {
+  if (std::get<std::string>(value).empty()) fail(ErrorKind::kUsage, "the path is empty; give a path, or leave it out");
+  set<kField>(options, value);
 }
 
 void set_pixels_max(LoaderOptions& options, const OptionValue& value) {
@@ -81,12 +88,12 @@ std::span<const LoaderOptionSpec> loader_option_table() {
        "leave an incomplete last batch out (drop), fill it from the epoch's beginning (wrap), pad it with images of "
        "zeros and labels of -100 (pad), or make it shorter (keep: some ranks may have one batch less)",
        "what the recipe says"},
-      {"audit", "--audit FILE", kPath, "", set<&Of::audit>,
+      {"audit", "--audit FILE", kPath, "", set_path<&Of::audit>,
        "write one line per delivered sample to this file, with a hash of its pixels"},
       {"bad_sample", "--bad-sample substitute|skip|fail", kWord, "substitute",
        set<&Of::bad_sample, parse_bad_slot_policy>,
        "if a sample's bytes are bad, replace it with another (substitute), leave it out (skip), or stop (fail)"},
-      {"quarantine", "--quarantine FILE", kPath, "", set<&Of::quarantine>,
+      {"quarantine", "--quarantine FILE", kPath, "", set_path<&Of::quarantine>,
        "take the samples on this list for bad, and add to it others that are bad"},
       {"cache", "--cache none|ram|disk=DIR:SIZE", kText, "none", set_cache_text,
        "keep encoded samples for later epochs: in memory, shared by the ranks of a host (ram), or in a folder of a "
@@ -125,7 +132,7 @@ std::span<const LoaderOptionSpec> loader_option_table() {
       {"dashboard_address", "--dashboard ADDRESS", kAddress, "", set<&Of::dashboard_address, address_text>,
        "serve a live page about the loader at http://ADDRESS/: an address as for metrics"},
       {"name", "", kText, "", set<&Of::name>, "what this loader is called in the metrics that it serves", "a number"},
-      {"trace", "--trace FILE", kPath, "", set<&Of::trace>,
+      {"trace", "--trace FILE", kPath, "", set_path<&Of::trace>,
        "when the loader closes, write what each worker, read, batch and device did when to this file, for Perfetto "
        "(ui.perfetto.dev)"},
       {"tune", "--tune on|once|off", kWord, "on", set<&Of::tune, parse_tune_mode>,

@@ -43,6 +43,12 @@ Location Location::operator+(std::string_view ending) const {
 }
 
 void require_local(const std::string& path, std::string_view option) {
+  if (path == "~" || path.starts_with("~/")) {
+    fail(ErrorKind::kUsage,
+         "{} is '{}', and only a shell replaces '~' by the home folder; write $HOME in a shell, or "
+         "os.path.expanduser(path) in Python",
+         option, path);
+  }
   const Location at(path);
   if (at.is_local()) return;
   fail(ErrorKind::kUsage,

@@ -52,7 +52,8 @@ class Location {
   std::size_t scheme_ = 0;  // its length
 };
 
-/// Throws kUsage for a URL: what the user gives by `option` is written to files of this machine alone.
+/// Throws kUsage for a URL: what the user gives by `option` is written to files of this machine alone. And for "~/...",
+/// which would make a folder of that name.
 void require_local(const std::string& path, std::string_view option);
 
 }  // namespace stoker

@@ -121,12 +121,16 @@ void Batch::seal() {
 Bytes Batch::host_bytes(std::size_t output, std::vector<std::uint8_t>&) const { return {part(output), used_[output]}; }
 
 std::uint64_t Batch::random_seed(std::string_view name) const {
-  const auto first = position.empty() ? 0 : static_cast<std::uint64_t>(position.front());
-  Random random(seed, static_cast<std::uint64_t>(epoch), first, random_stream("batch", name, 0));
-  const std::uint64_t high = random.next_u32() >> 1;
-  return high << 32 | random.next_u32();
+  return batch_random_seed(seed, epoch, position.empty() ? 0 : position.front(), name);
 }
 
 int Batch::valid_count() const { return static_cast<int>(std::count(status.begin(), status.end(), SlotStatus::kGood)); }
+
+std::uint64_t batch_random_seed(std::uint64_t seed, std::int64_t epoch, std::int64_t position, std::string_view name) {
+  Random random(seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(position),
+                random_stream("batch", name, 0));
+  const std::uint64_t high = random.next_u32() >> 1;
+  return high << 32 | random.next_u32();
+}
 
 }  // namespace stoker

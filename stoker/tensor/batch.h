@@ -145,8 +145,7 @@ class Batch {
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;
 
-  /// For random numbers that a consumer draws for the batch, apart from those of other names: the same whenever the
-  /// batch comes. At least 0 as an std::int64_t, too.
+  /// For random numbers that a consumer draws for the batch: batch_random_seed() of it.
   std::uint64_t random_seed(std::string_view name) const;
 
  protected:
@@ -174,5 +173,10 @@ std::vector<std::size_t> batch_offsets(const std::vector<OutputSpec>& outputs, i
 
 /// The bytes a Batch of these outputs takes. Throws kLimit, naming the output, if no memory can be that large.
 std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots);
+
+/// For random numbers that a consumer draws for the batch of a loader with this seed whose first sample has this
+/// position in the epoch, apart from those of other names: the same whenever the batch comes. At least 0 as an
+/// std::int64_t, too.
+std::uint64_t batch_random_seed(std::uint64_t seed, std::int64_t epoch, std::int64_t position, std::string_view name);
 
 }  // namespace stoker

@@ -37,6 +37,15 @@ TEST(OutputPaths, AreNoUrls) {
   EXPECT_THAT(error.what(), AllOf(HasSubstr("--audit"), HasSubstr("s3://bucket/audit"), HasSubstr("a path")));
 }
 
+TEST(OutputPaths, AreNotInAFolderThatIsNamedLikeAShellsHome) {
+  for (const char* path : {"~", "~/audit"}) {
+    const Error error = error_of([&] { check_outputs_differ({{"audit", path}}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("audit is '~"), HasSubstr("os.path.expanduser")));
+  }
+  check_outputs_differ({{"audit", "folder/~/audit"}, {"trace", "~audit"}});
+}
+
 TEST(OutputPaths, MayBeOneDevice) { check_outputs_differ({{"audit", "/dev/null"}, {"trace", "/dev/null"}}); }
 
 }  // namespace
