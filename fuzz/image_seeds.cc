@@ -56,6 +56,8 @@ void keep_boxes(const Corpus& corpus) {
   corpus.keep(
       "boxes", "coco_segments",
       as_bytes(R"([{"file_name":"a.png","segments_info":[{"id":3,"category_id":1,"bbox":[1,2,3,4],"iscrowd":0}]}])"));
+  corpus.keep("boxes", "coco_columns",
+              as_bytes(R"({"objects": {"bbox": [[1, 2, 3, 4]], "category": [5], "iscrowd": [0]}})"));
   corpus.keep("boxes", "coco_numbered", as_bytes(R"({"99999999999": {"bbox": [1]}, "annotations": []})"));
   corpus.keep("boxes", "voc", as_bytes(kVoc));
   corpus.keep("boxes", "yolo", as_bytes("0 0.5 0.5 0.25 0.125\n17 0.1 0.9 1e-3 .5\r\n\n"));

@@ -175,6 +175,42 @@ def test_sources_say_the_same():
     np.testing.assert_array_equal(with_boxes(image).apply(sample(objects, twice))["labels"], [10])
 
 
+@pytest.mark.parametrize("names", ["category", "categories", "category_id"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_members_may_be_lists_as_hugging_face_has_them(names, nested):
+    """Of all objects, in a line of metadata.jsonl in an object of their own."""
+    objects = objects_of(1, 3)
+    recipe = with_boxes(stoker.recipe().decode().center_crop((HEIGHT, WIDTH)))
+    want = recipe.apply(sample(objects))
+
+    def read(**columns):
+        lists = {"id": [1, 2, 3], "area": [9, 9, 9], names: [10, 11, 12], "bbox": objects.tolist()} | columns
+        text = json.dumps({"file_name": "a.png", "objects": lists} if nested else lists)
+        return recipe.apply(sample(objects, text.encode()))
+
+    for out in read(), read(iscrowd=[0, 0, 0]):
+        np.testing.assert_array_equal(out["boxes"], want["boxes"])
+        np.testing.assert_array_equal(out["labels"], want["labels"])
+    np.testing.assert_array_equal(read(iscrowd=[0, 1, 0])["labels"], [10, 12])
+    assert len(read(**{"bbox": [], names: []})["boxes"]) == 0
+    for columns, words in (({names: [1]}, "3 boxes in 'bbox', but 1 classes"), ({names: [1, "dog", 2]}, "no category_id or category"),
+                           ({"bbox": [[1, 2, 3, 4]] * 2 + [[1, 2, 3]]}, "no bbox of four numbers"), ({"bbox": 5}, "nor lists named 'bbox'"),
+                           ({"bbox": {"0": [1, 2, 3, 4]}}, "nor lists named 'bbox'"), ({"bbox": [1, 2, 3, 4]}, "4 boxes in 'bbox'")):
+        with pytest.raises(stoker.Error, match=words):
+            read(**columns)
+
+
+def test_a_list_of_hugging_faces_has_boxes(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.png").write_bytes(sample(objects_of(1))["image"])
+    lines = [{"file_name": f"{name}.png", "objects": {"bbox": objects_of(1, count).tolist(), "categories": [7] * count}}
+             for name, count in (("a", 2), ("b", 0))]
+    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    recipe = with_boxes(stoker.recipe().decode().center_crop((HEIGHT, WIDTH)))
+    (batch,) = stoker.Loader(tmp_path / "metadata.jsonl", recipe, batch=2, order="none")
+    assert [rows.tolist() for rows in batch.labels.as_list()] == [[7, 7], []]
+
+
 @pytest.mark.parametrize("source, text, words", [
     ("coco", b"{", "its JSON is damaged"), ("coco", b"{}", "neither a list of objects"),
     ("coco", b"3", "neither a list of objects"), ("coco", b'{"99999999999": {"bbox": [1, 2, 3, 4]}}', "neither a list"),

@@ -48,8 +48,12 @@ std::optional<std::int64_t> whole_number(const CocoValue& value) {
   return is_whole ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
 }
 
+bool is_class(std::string_view member) {
+  return member == "category_id" || member == "category" || member == "categories";
+}
+
 void take(const CocoValue& value, std::string_view member, CocoObject& object) {
-  if (member == "category_id") {
+  if (is_class(member)) {
     if (const auto label = whole_number(value)) object.label = label;
   } else if (member == "id") {
     if (const auto id = whole_number(value)) object.id = id;
@@ -136,22 +140,83 @@ bool is_whole(const CocoObject& object) {
 
 void require_whole(const CocoObject& object) {
   if (is_whole(object)) return;
-  fail(ErrorKind::kBadSample, "an object in its JSON has no bbox of four numbers, or no category_id");
+  fail(ErrorKind::kBadSample,
+       "an object in its JSON has no bbox of four numbers, or no category_id or category that is a number");
 }
+
+/// Objects as columns: {"bbox": [[x, y, width, height], ...], "category": [...]}.
+class ObjectColumns {
+ public:
+  /// `place`: within the columns, "/bbox/3/0".
+  void take(const CocoValue& value, std::string_view place) {
+    const std::string_view list = place.substr(0, place.find('/', 1)), name = list.substr(1);
+    std::vector<std::optional<std::int64_t>>* const numbers = is_class(name)      ? &classes_
+                                                              : name == "id"      ? &ids_
+                                                              : name == "iscrowd" ? &crowds_
+                                                                                  : nullptr;
+    if (name != "bbox" && !numbers) return;
+    if (place == list) {  // of equal keys the last one counts
+      if (numbers) numbers->clear();
+      if (!numbers) boxes_.reset();
+      if (!numbers && value.is_array()) boxes_.emplace();
+    } else if (const std::optional<CocoPlace> at = coco_place(place, list)) {
+      if (numbers && at->member.empty()) numbers->push_back(whole_number(value));
+      if (!numbers && boxes_) take_box(value, *at);
+    }
+  }
+
+  bool are_there() const { return boxes_.has_value(); }
+
+  std::vector<CocoObject> objects() const {
+    if (boxes_->size() != classes_.size()) {
+      fail(ErrorKind::kBadSample, "its JSON has {} boxes in 'bbox', but {} classes in 'category'", boxes_->size(),
+           classes_.size());
+    }
+    std::vector<CocoObject> objects(boxes_->size());
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      objects[i].box = (*boxes_)[i];
+      objects[i].label = classes_[i];
+      if (i < ids_.size()) objects[i].id = ids_[i];
+      if (i < crowds_.size()) objects[i].is_crowd = crowds_[i].value_or(0) != 0;
+      require_whole(objects[i]);
+    }
+    return objects;
+  }
+
+ private:
+  void take_box(const CocoValue& value, const CocoPlace& at) {
+    if (at.member.empty()) {
+      boxes_->emplace_back();
+    } else if (const auto side = parse_number<std::size_t>(at.member); side && *side < kSides && value.is_number()) {
+      boxes_->back()[*side] = value.get<double>();
+    }
+  }
+
+  static constexpr std::size_t kSides = std::tuple_size_v<decltype(CocoObject::box)>;
+
+  std::optional<std::vector<decltype(CocoObject::box)>> boxes_;
+  std::vector<std::optional<std::int64_t>> classes_, ids_, crowds_;
+};
 
 }  // namespace
 
 std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_details, bool may_lack) {
   std::vector<CocoObject> objects;
+  constexpr std::string_view kColumns = "/objects";
+  ObjectColumns plain_columns, nested_columns;
   std::optional<std::string> list;
   bool is_null = false;  // in the place of a list
   const bool whole = for_each_json_value(text, [&](const std::string& pointer, const CocoValue& value) {
     const bool is_place =
         std::find(std::begin(kObjectLists), std::end(kObjectLists), pointer) != std::end(kObjectLists);
-    is_null |= is_place && value.is_null();
+    is_null |= (is_place || pointer == kColumns) && value.is_null();
     if (is_place && value.is_array()) {
       list = pointer;
       objects.clear();  // what it was before: of equal keys the last one counts
+    }
+    if (!list && pointer.starts_with('/')) plain_columns.take(value, pointer);
+    if (!list && pointer.starts_with(kColumns) && pointer.size() > kColumns.size()) {
+      nested_columns.take(value, std::string_view(pointer).substr(kColumns.size()));
     }
     const std::optional<CocoPlace> place = list ? coco_place(pointer, *list) : std::nullopt;
     if (!place || place->object > objects.size()) return;
@@ -163,8 +228,13 @@ std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_detai
     if (with_details) take_details(value, place->member, objects[place->object].details);
   });
   if (!whole) fail(ErrorKind::kBadSample, "its JSON is damaged");
+  if (!list && nested_columns.are_there()) return nested_columns.objects();
+  if (!list && plain_columns.are_there()) return plain_columns.objects();
   if (!list && is_null && may_lack) return {};
-  if (!list) fail(ErrorKind::kBadSample, "its JSON is neither a list of objects, nor has one named 'annotations'");
+  if (!list)
+    fail(ErrorKind::kBadSample,
+         "its JSON is neither a list of objects, nor has one named 'annotations', nor lists named 'bbox' and "
+         "'category'");
   if (!objects.empty()) require_whole(objects.back());
   return objects;
 }

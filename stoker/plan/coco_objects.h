@@ -32,9 +32,11 @@ struct CocoObject {
   ObjectDetails details{};
 };
 
-/// The objects of a list, or of one named `annotations` or `segments_info`. Throws kBadSample for a text that is
-/// damaged or has no such list, and for objects without a box or a label; if `with_details`, for shapes and keypoints
-/// of another form. If it `may_lack` the list, null stands for none.
+/// The objects of a list, or of one named `annotations` or `segments_info`; or else of lists named `bbox` and
+/// `category`
+/// (`categories`, `category_id`), which may be in an object named `objects`, as Hugging Face's data sets have them.
+/// Throws kBadSample for a text that is damaged or has none of them, and for objects without a box or a label; if
+/// `with_details`, for shapes and keypoints of another form. If it `may_lack` them, null stands for none.
 std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_details, bool may_lack = false);
 
 /// Makes the mask of an object in an image of this size. Throws kBadSample for an object without a shape, and for one
