@@ -155,6 +155,27 @@ nb::list rows_by_sample(const PyRagged& self) {
   return rows;
 }
 
+// Without those that fill it up.
+nb::list rows_by_sample(const PyPadded& self) {
+  const nb::object values = to_numpy(self.values), counts = to_numpy(self.counts).attr("tolist")();
+  nb::list rows;
+  for (std::size_t i = 0; i < nb::len(counts); ++i) {
+    rows.append(values[nb::int_(i)][nb::slice(nb::none(), nb::object(counts[i]), nb::none())]);
+  }
+  return rows;
+}
+
+// As a sequence of its samples' rows.
+template <typename Output>
+void bind_rows(nb::class_<Output>& type, nb::list (*rows)(const Output&), const char* doc) {
+  type.def("as_list", rows, doc)
+      .def("__iter__", [rows](const Output& self) { return nb::iter(rows(self)); })
+      .def(
+          "__getitem__",
+          [rows](const Output& self, nb::ssize_t slot) { return nb::object(rows(self).attr("__getitem__")(slot)); },
+          "slot"_a);
+}
+
 // Of bytes: what `make` makes of those of each sample.
 template <typename Make>
 nb::list bytes_by_sample(const PyRagged& self, const Make& make) {
@@ -306,48 +327,46 @@ void bind_tensor(nb::module_& module) {
 }
 
 void bind_ragged(nb::module_& module) {
-  nb::class_<PyRagged>(module, "Ragged",
-                       "An output of a batch of which each sample has as many rows as it has, such as its boxes."
-                       "\n\n>>> recipe = stoker.recipe().view(\"coded\", field=\"image\").decode_bytes(most=1 << 20)\n"
-                       ">>> batch = next(iter(stoker.Loader(\"photos\", recipe, batch=8)))\n"
-                       ">>> batch.coded.as_bytes()[0][:2]  # a JPEG begins so\n"
-                       "b'\\xff\\xd8'")
-      .def_prop_ro(
+  nb::class_<PyRagged> type(
+      module, "Ragged",
+      "An output of a batch of which each sample has as many rows as it has, such as its boxes."
+      "\n\n>>> recipe = stoker.recipe().view(\"coded\", field=\"image\").decode_bytes(most=1 << 20)\n"
+      ">>> batch = next(iter(stoker.Loader(\"photos\", recipe, batch=8)))\n"
+      ">>> batch.coded.as_bytes()[0][:2]  # a JPEG begins so\n"
+      "b'\\xff\\xd8'");
+  type.def_prop_ro(
           "values", [](const PyRagged& self) { return self.values; }, "The rows of all samples, one after another.")
       .def_prop_ro(
           "offsets", [](const PyRagged& self) { return self.offsets; },
           "For each sample, the number of its first row; and the number of all rows.")
-      .def("as_list", &rows_by_sample, "For each sample, its rows as an array over the batch's memory.")
       .def(
           "as_bytes",
           [](const PyRagged& self) { return bytes_by_sample(self, [](const nb::bytes& bytes) { return bytes; }); },
           "For each sample, its bytes as a copy.")
       .def("as_texts", &texts_by_sample, "For each sample, its bytes as a text.")
       .def("__len__", [](const PyRagged& self) { return self.offsets.view.shape[0] - 1; })
-      .def("__iter__", [](const PyRagged& self) { return nb::iter(rows_by_sample(self)); })
-      .def(
-          "__getitem__",
-          [](const PyRagged& self, nb::ssize_t slot) {
-            return nb::object(rows_by_sample(self).attr("__getitem__")(slot));
-          },
-          "slot"_a)
       .def("__repr__", &repr_ragged);
+  bind_rows<PyRagged>(type, &rows_by_sample, "For each sample, its rows as an array over the batch's memory.");
 }
 
 void bind_padded(nb::module_& module) {
-  nb::class_<PyPadded>(module, "Padded",
-                       "An output of a batch whose samples were filled up to one number of rows, by pad_to."
-                       "\n\n>>> recipe = stoker.recipe().view(\"head\", field=\"image\").decode_bytes(most=16, "
-                       "longer=\"cut\").pad_to(16)\n"
-                       ">>> next(iter(stoker.Loader(\"photos\", recipe, batch=8))).head.values\n"
-                       "Tensor(shape=(8, 16), dtype='uint8')")
-      .def_prop_ro(
+  nb::class_<PyPadded> type(module, "Padded",
+                            "An output of a batch whose samples were filled up to one number of rows, by pad_to."
+                            "\n\n>>> recipe = stoker.recipe().view(\"head\", field=\"image\").decode_bytes(most=16, "
+                            "longer=\"cut\").pad_to(16)\n"
+                            ">>> next(iter(stoker.Loader(\"photos\", recipe, batch=8))).head.values\n"
+                            "Tensor(shape=(8, 16), dtype='uint8')");
+  type.def_prop_ro(
           "values", [](const PyPadded& self) { return self.values; }, "For each sample, as many rows.")
       .def_prop_ro(
           "counts", [](const PyPadded& self) { return self.counts; },
           "For each sample, how many rows it had: more than it has here, where they were cut off.")
       .def("__len__", [](const PyPadded& self) { return self.counts.view.shape[0]; })
       .def("__repr__", &repr_padded);
+  bind_rows<PyPadded>(
+      type, &rows_by_sample,
+      "For each sample, its rows that are here, without those that fill it up, as an array over the batch's "
+      "memory.");
 }
 
 }  // namespace

@@ -104,8 +104,20 @@ class Padded:
     def __len__(self) -> int:
         return len(self.counts)
 
+    def __getitem__(self, slot: int) -> torch.Tensor:
+        if not -len(self) <= slot < len(self):
+            raise IndexError(f"the output has {len(self)} samples, and none in the slot {slot}")
+        return self.values[slot, :int(self.counts[slot])]
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return iter(self.as_list())
+
     def __repr__(self) -> str:
         return f"Padded(values={_shown(self.values)}, counts={_shown(self.counts)})"
+
+    def as_list(self) -> list[torch.Tensor]:
+        """For each sample, its rows that are here, without those that fill it up."""
+        return [rows[:count] for rows, count in zip(self.values, self.counts.tolist())]
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Padded:
         """The same with other values: the counts stay numbers, and go where the values go."""

@@ -71,7 +71,12 @@ def test_values_are_filled_or_cut_and_counts_tell(shard, index, threads):
             assert before.key == after.key and "boxes=Padded(values=Tensor(shape=(6, 4, 4), dtype='float32')" in repr(after)
             for name, fill in FILLS.items():
                 values, counts = np.asarray(after[name].values), np.asarray(after[name].counts)
-                assert counts.dtype == np.int64 and len(after[name]) == len(counts) == 6
+                assert counts.dtype == np.int64 and len(after[name]) == len(counts) == len(list(after[name])) == 6
+                for slot, rows in enumerate(after[name]):
+                    np.testing.assert_array_equal(rows, before[name][slot][:COUNT])
+                    np.testing.assert_array_equal(after[name][slot - 6], rows)
+                with pytest.raises(IndexError):
+                    after[name][6]
                 for slot, rows in enumerate(before[name].as_list()):
                     assert after.valid[slot] or len(rows) == 0
                     check(rows, values[slot], counts[slot], fill)

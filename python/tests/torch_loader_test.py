@@ -61,6 +61,21 @@ def test_ragged_outputs_have_an_element_for_each_sample(folder):
         assert again.as_bytes() == batch.coded.as_bytes() and repr(again).startswith("Ragged(values=[")
 
 
+def test_padded_outputs_have_an_element_for_each_sample(folder):
+    sizes = sorted(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    middle = sizes[len(sizes) // 2]
+    recipe = stoker.recipe().view("head", field="image").decode_bytes(most=1 << 20).pad_to(middle, longer="cut")
+    with stoker.torch.Loader(folder, recipe, batch=16) as loader, stoker.Loader(folder, recipe, batch=16) as plain:
+        batch, expected = next(iter(loader)), next(iter(plain))
+        lengths = {len(rows) for rows in expected.head}
+        assert len(lengths) > 1 and max(lengths) == middle and len(list(batch.head)) == 16
+        for slot, (rows, plain_rows) in enumerate(zip(batch.head, expected.head)):
+            np.testing.assert_array_equal(rows, plain_rows)
+            assert torch.equal(batch.head[slot - 16], rows) and len(rows) == min(middle, batch.head.counts[slot])
+        with pytest.raises(IndexError):
+            batch.head[16]
+
+
 def test_each_batch_may_have_another_size(folder):
     sizes = [stoker.op.random_resized_crop(size) for size in (16, 24, (32, 20))]
     recipe = stoker.recipe().decode().random_choice(sizes, mode="batch").normalize("imagenet")
