@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "stoker/base/clock.h"
@@ -18,10 +19,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Reads until it is so, and once more: when that began. Tests have a watchdog for what never is.
+/// Reads until it is so, and once more: when that began. Tests have a watchdog for what never is. Leaves the core to
+/// others.
 template <typename Predicate>
 Metrics when(const Loader& loader, Predicate is_so) {
-  while (!is_so(loader.metrics())) std::this_thread::yield();
+  while (!is_so(loader.metrics())) std::this_thread::sleep_for(std::chrono::microseconds(50));
   return loader.metrics();
 }
 
@@ -144,6 +146,27 @@ TEST(LoaderMetrics, TicketsWithoutRoomAreBlocked) {
   EXPECT_EQ(audit_of(loader, 1).size(), 40u);
   EXPECT_EQ(loader.metrics()[Metric::kTicketsBlocked], 0);
   EXPECT_GT(loader.metrics()[Metric::kTicketsBlockedNs], 0);
+}
+
+TEST(LoaderMetrics, MoreIsReadAheadOnceAWorkerStarves) {
+  Watchdog watchdog;
+  constexpr std::int64_t kFew = std::int64_t{8} << 20;
+  const MemoryDataset held = memory_dataset({.samples = 40, .width = 900, .height = 900, .faults = {.hold = true}});
+  ASSERT_GT(static_cast<std::int64_t>(held.dataset->bytes()), 3 * kFew / 2);
+  Loader loader(held.dataset, small_recipe(), {.batch = 20, .threads = 1, .prefetch = 1, .epochs_end = 1});
+  loader.start_epoch(0);
+  const Metrics blocked = when(loader, [](const Metrics& now) { return now[Metric::kTicketsBlocked] > 0; });
+  EXPECT_LE(blocked[Metric::kReadAheadBytes], kFew);
+  held.source->wait_until_held(2);
+  held.source->release(0);  // its worker has nothing to do after it, for some time
+  const Metrics idle =
+      when(loader, [](const Metrics& now) { return now[stage_ns(StageSide::kCpu, Stage::kDecode)] > 0; });
+  when(loader,
+       [&](const Metrics& now) { return now[Metric::kWorkerIdleNs] > idle[Metric::kWorkerIdleNs] + 2'000'000; });
+  held.source->release(0);
+  when(loader, [](const Metrics& now) { return now[Metric::kReadAheadBytes] > kFew; });
+  held.source->release_all();
+  EXPECT_EQ(audit_of(loader, 1).size(), 40u);
 }
 
 TEST(LoaderMetrics, AWaitThatLastsIsSeen) {

@@ -17,14 +17,16 @@ EncodedArena::EncodedArena(std::size_t capacity, Allocator& allocator)
 std::size_t EncodedArena::used() const {
   if (empty()) return 0;
   const std::size_t begin = block(first_).begin, end = block(first_ + count_ - 1).end;
-  return begin < end ? end - begin : memory_.size() - begin + end;
+  return begin < end ? end - begin : turn_ - begin + end;
 }
 
 std::size_t EncodedArena::place_for(std::size_t bytes) const {
   if (empty()) return bytes <= memory_.size() ? 0 : kNowhere;
   const std::size_t begin = block(first_).begin, end = block(first_ + count_ - 1).end;
   if (begin < end) {  // free: after the newest block, or before the oldest
-    if (bytes <= memory_.size() - end) return end;
+    const std::size_t to_come = used_most_ - std::min(used(), used_most_);  // before the oldest block is released
+    const bool begins_anew = begin >= std::max(to_come, bytes);
+    if (bytes <= memory_.size() - end && !begins_anew) return end;
     return bytes <= begin ? 0 : kNowhere;
   }
   return bytes <= begin - end ? end : kNowhere;
@@ -41,10 +43,10 @@ EncodedArena::Grant EncodedArena::grant(std::size_t bytes) {
   const std::size_t begin = place_for(size);
   assert(begin != kNowhere);
   if (count_ == blocks_.size()) grow_blocks();
-  const std::size_t used_before = used();
+  if (begin == 0 && !empty()) turn_ = block(first_ + count_ - 1).end;
   const std::uint64_t number = first_ + count_++;
   block(number) = {begin, begin + size, false};
-  end_place_ += used() - used_before;  // what is left unused where the ring ends counts, too
+  end_place_ += size;
   return {MutableBytes(memory_.data() + begin, bytes), number, end_place_ - size};
 }
 

@@ -1,5 +1,6 @@
 // Memory for samples that were read and wait to be decoded: one block of bytes used as a ring. Grants are made in
 // ticket order and released in any order; nothing is allocated per sample, and the read-ahead is bounded by bytes.
+// While little of it is used, the ring is short: memory that was used lately is in the processor's caches.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,12 @@ class EncodedArena {
   Grant grant(std::size_t bytes);
   void release(const Grant& grant);
 
+  /// No more than this will be used at once, unless it is said again: the ring begins anew where what is to come fits.
+  void expect(std::size_t used_most) { used_most_ = used_most; }
+
   bool empty() const { return count_ == 0; }
   std::size_t capacity() const { return capacity_; }
-  /// Bytes between the oldest grant and the newest.
+  /// Bytes of the oldest grant, the newest, and those between.
   std::size_t used() const;
   /// The place of the oldest grant, or of the next one while there is none: never goes back.
   std::uint64_t front() const { return end_place_ - used(); }
@@ -61,6 +65,8 @@ class EncodedArena {
   std::uint64_t first_ = 0;    // number of the oldest block
   std::uint64_t count_ = 0;
   std::uint64_t end_place_ = 0;  // of the newest grant
+  std::size_t used_most_ = kNowhere;
+  std::size_t turn_ = 0;  // where the newest block ended when the ring last began anew
 };
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -21,6 +22,7 @@ TEST(EncodedArena, KeepsGrantsApartInAnyOrderOfReturn) {
   std::uint8_t mark = 0;
   int refused = 0;
   for (int step = 0; step < 50'000; ++step) {
+    if (step % 500 == 0) arena.expect(random.below(12'000));
     const std::size_t bytes = random.below(3000);
     if (arena.fits(bytes)) {
       held.push_back({arena.grant(bytes), ++mark});
@@ -44,6 +46,50 @@ TEST(EncodedArena, KeepsGrantsApartInAnyOrderOfReturn) {
   }
   EXPECT_TRUE(arena.empty());
   EXPECT_EQ(arena.used(), 0u);
+}
+
+// The bytes of memory that a thousand grants touched, of which the last three were held.
+std::size_t touched_by_three_at_once(EncodedArena& arena) {
+  std::deque<EncodedArena::Grant> held;
+  const std::uint8_t *begin = nullptr, *end = nullptr;
+  for (int step = 0; step < 1000; ++step) {
+    held.push_back(arena.grant(3000));
+    const MutableBytes bytes = held.back().bytes;
+    begin = begin ? std::min<const std::uint8_t*>(begin, bytes.data()) : bytes.data();
+    end = std::max<const std::uint8_t*>(end, bytes.data() + bytes.size());
+    EXPECT_LE(arena.used(), held.size() * EncodedArena::in_units(3000));
+    if (held.size() == 3) {
+      arena.release(held.front());
+      held.pop_front();
+    }
+  }
+  for (const EncodedArena::Grant& grant : held) arena.release(grant);
+  return static_cast<std::size_t>(end - begin);
+}
+
+TEST(EncodedArena, IsAShortRingWhileLittleIsExpected) {
+  EncodedArena arena(1'000'000, host_allocator());
+  arena.expect(10'000);
+  EXPECT_LE(touched_by_three_at_once(arena), 2 * 10'000u + 3000);
+  arena.expect(100'000);
+  EXPECT_GT(touched_by_three_at_once(arena), 50'000u);
+}
+
+TEST(EncodedArena, KeepsTheOrderOfPlaces) {
+  EncodedArena arena(100'000, host_allocator());
+  arena.expect(10'000);
+  std::uint64_t before = 0;
+  std::deque<EncodedArena::Grant> held;
+  for (int step = 0; step < 200; ++step) {
+    held.push_back(arena.grant(1000));
+    EXPECT_EQ(held.back().place, step == 0 ? 0 : before + EncodedArena::in_units(1000));
+    before = held.back().place;
+    EXPECT_EQ(arena.front(), held.front().place);
+    if (held.size() < 5) continue;
+    arena.release(held.front());
+    held.pop_front();
+  }
+  for (const EncodedArena::Grant& grant : held) arena.release(grant);
 }
 
 TEST(EncodedArena, LetsOneLargerThanItselfThroughAlone) {

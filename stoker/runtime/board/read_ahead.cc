@@ -19,7 +19,27 @@ bool may_pass(const std::exception_ptr& exception) {
 }  // namespace
 
 ReadAhead::ReadAhead(ReadAheadOptions options, Allocator& allocator)
-    : options_(options), allocator_(allocator), arena_(options.bytes, allocator) {}
+    : options_(options),
+      allocator_(allocator),
+      arena_(options.bytes, allocator),
+      depth_(std::max(options.least_bytes, EncodedArena::kUnit), arena_.capacity()) {
+  depth_changed();
+}
+
+void ReadAhead::depth_changed() {
+  arena_.expect(depth_.bytes());
+  const double part = static_cast<double>(depth_.bytes()) / static_cast<double>(arena_.capacity());
+  near_bytes_ = static_cast<std::size_t>(part * static_cast<double>(options_.near_bytes));
+}
+
+void ReadAhead::starved(std::int64_t ns) {
+  depth_.starved(ns);
+  depth_changed();
+}
+
+bool ReadAhead::fits_in_arena(std::size_t bytes) const {
+  return arena_.empty() || (arena_.used() + EncodedArena::in_units(bytes) <= depth_.bytes() && arena_.fits(bytes));
+}
 
 void ReadAhead::expect(std::size_t tickets) {
   again_.reserve(tickets);
@@ -28,7 +48,7 @@ void ReadAhead::expect(std::size_t tickets) {
 
 bool ReadAhead::fits(const Ticket& ticket) const {
   if (ticket.work->discarded) return true;
-  return ticket.bad_sample < 0 ? arena_.fits(ticket.bytes) : reserve_->fits(ticket.bytes);
+  return ticket.bad_sample < 0 ? fits_in_arena(ticket.bytes) : reserve_->fits(ticket.bytes);
 }
 
 bool ReadAhead::grant(Ticket& ticket) {
@@ -37,12 +57,15 @@ bool ReadAhead::grant(Ticket& ticket) {
   Ticket*& refused = is_substitute ? refused_substitute_ : refused_;
   refused = nullptr;
   if (!ticket.wants_read || ticket.work->discarded) return true;
+  if (!is_substitute) depth_.wants(ticket.bytes);
   if (!fits(ticket)) {
     refused = &ticket;
     return false;
   }
   ticket.grant = (is_substitute ? *reserve_ : arena_).grant(ticket.bytes);
   ticket.granted = true;
+  if (!is_substitute) depth_.granted(ticket.bytes);
+  if (!is_substitute) depth_changed();
   std::size_t offset = 0;
   for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
     FieldRead& read = ticket.reads[i];

@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "stoker/runtime/board/encoded_arena.h"
+#include "stoker/runtime/board/read_ahead_depth.h"
 #include "stoker/runtime/board/ticket.h"
 
 namespace stoker {
 
 struct ReadAheadOptions {
   std::size_t bytes = 0;          // that encoded samples may take
-  std::size_t near_bytes = 0;     // of those, what is read at once: the rest waits for neighbours to be drawn
+  std::size_t least_bytes = 0;    // of those, what they take where it keeps the workers busy
+  std::size_t near_bytes = 0;     // of `bytes`, what is read at once: the rest waits for neighbours to be drawn
   std::size_t reserve_bytes = 0;  // besides, for samples that stand in for bad ones: it grows
 };
 
@@ -56,20 +58,29 @@ class ReadAhead {
   /// Forgets those of either, whose works were discarded.
   void forget_again();
 
+  /// A worker had nothing to do for so long, and there was no room to read more: there may be more from here on.
+  void starved(std::int64_t ns);
+
   std::size_t used() const { return arena_.used(); }
   std::size_t capacity() const { return arena_.capacity(); }
-  std::size_t near_bytes() const { return options_.near_bytes; }
-  /// Samples whose place in the arena is before this are wanted soon. Never goes back.
-  std::uint64_t near_end() const { return arena_.front() + options_.near_bytes; }
+  /// What encoded samples take at most for now.
+  std::size_t depth() const { return depth_.bytes(); }
+  std::size_t near_bytes() const { return near_bytes_; }
+  /// Samples whose place in the arena is before this are wanted soon.
+  std::uint64_t near_end() const { return arena_.front() + near_bytes_; }
   /// No place is after this. Never goes back.
   std::uint64_t end() const { return arena_.front() + arena_.capacity(); }
 
  private:
+  bool fits_in_arena(std::size_t bytes) const;
+  void depth_changed();
   void request_reads(Ticket& ticket);
 
   const ReadAheadOptions options_;
   Allocator& allocator_;
   EncodedArena arena_;
+  ReadAheadDepth depth_;
+  std::size_t near_bytes_ = 0;
   std::optional<EncodedArena> reserve_;   // once there was need of it
   Ticket* refused_ = nullptr;             // the one that there was no room for
   Ticket* refused_substitute_ = nullptr;  // the same in the reserve

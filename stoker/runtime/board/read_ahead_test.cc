@@ -60,6 +60,29 @@ TEST_F(Reading, IsGrantedItsBytesWhileThereIsRoom) {
   EXPECT_FALSE(read_ahead_.refuses());
 }
 
+TEST_F(Reading, GoesFurtherAheadOnlyWhereAWorkerStarved) {
+  ReadAhead read_ahead({.bytes = 64 * EncodedArena::kUnit,
+                        .least_bytes = 4 * EncodedArena::kUnit,
+                        .near_bytes = 32 * EncodedArena::kUnit,
+                        .reserve_bytes = 1000},
+                       host_allocator());
+  EXPECT_EQ(read_ahead.near_bytes(), 2 * EncodedArena::kUnit);
+  for (int number = 0; number < 4; ++number) ASSERT_TRUE(read_ahead.grant(ticket(EncodedArena::kUnit)));
+  Ticket& fifth = ticket(EncodedArena::kUnit);
+  EXPECT_FALSE(read_ahead.grant(fifth));
+  read_ahead.starved(kSecond);
+  EXPECT_EQ(read_ahead.depth(), 8 * EncodedArena::kUnit);
+  EXPECT_EQ(read_ahead.near_bytes(), 4 * EncodedArena::kUnit);
+  EXPECT_TRUE(read_ahead.grant(fifth));
+  for (int times = 0; times < 8; ++times) read_ahead.starved(kSecond);
+  EXPECT_EQ(read_ahead.depth(), read_ahead.capacity());
+}
+
+TEST_F(Reading, TakesAsMuchAtOnceAsSomeOfItsSize) {
+  ReadAhead read_ahead({.bytes = 64 * EncodedArena::kUnit, .least_bytes = 4 * EncodedArena::kUnit}, host_allocator());
+  for (int number = 0; number < 3; ++number) EXPECT_TRUE(read_ahead.grant(ticket(8 * EncodedArena::kUnit)));
+}
+
 TEST_F(Reading, HasNoRoomForAnEmptyFieldInAFullArenaEither) {
   Ticket& full = ticket(read_ahead_.capacity());
   ASSERT_TRUE(read_ahead_.grant(full));

@@ -37,6 +37,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   board.epochs_end = options.given.epochs_end;
   board.tickets.tickets_ahead = tickets_ahead(dataset, options);
   board.read_ahead.bytes = memory.read_ahead;
+  board.read_ahead.least_bytes = least_read_ahead(dataset, options, board.read_ahead.bytes);
   board.read_ahead.near_bytes = near_bytes(dataset, options, board.read_ahead.bytes);
   board.batches.memory_max = {.host = memory.batches, .device = options.device_memory};
   board.locator.sample_bytes_max = sample_bytes_max(dataset, plan, options, memory);

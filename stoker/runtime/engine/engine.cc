@@ -17,7 +17,7 @@ Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const Reso
       name_(options.given.name),
       rank_(options.rank),
       core_(std::move(dataset), std::move(recipe), options),
-      reader_(core_),
+      reader_(core_, options.core_count),
       workers_(core_, reader_, options.order.seed),
       consumer_(core_, reader_, options),
       fixed_(options.fixed) {}

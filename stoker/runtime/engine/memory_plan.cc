@@ -23,6 +23,9 @@ namespace {
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20, kReadAheadFarMax = std::size_t{256} << 20;
 constexpr std::int64_t kTicketsFar = 4096;
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
+// What they are where storage is fast, while workers stay busy: a part of a processor's last caches, and enough that
+// the reader is not woken for each sample.
+constexpr std::size_t kReadAheadFew = std::size_t{8} << 20;
 
 // What waits to be written to a cache on a disk: that is uneven for some tenths of a second.
 constexpr std::uint64_t kCacheWritesMin = std::uint64_t{1} << 20, kCacheWritesMax = std::uint64_t{64} << 20;
@@ -101,6 +104,11 @@ std::int64_t tickets_ahead(const Dataset& dataset, const ResolvedOptions& option
 
 std::size_t read_ahead_of(const Dataset& dataset, std::int64_t samples) {
   return static_cast<std::size_t>(std::min(mean_bytes_in_arena(dataset) * static_cast<double>(samples), 1e15));
+}
+
+// A window is read as a whole, and a network is to be filled.
+std::size_t least_read_ahead(const Dataset& dataset, const ResolvedOptions& options, std::size_t read_ahead) {
+  return is_far(dataset) || windows_tickets(options) > 0 ? read_ahead : std::min(kReadAheadFew, read_ahead);
 }
 
 // Of the windowed order, what its slack is. Of others half, so that the reads of slow storage do not shrink to what

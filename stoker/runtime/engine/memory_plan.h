@@ -56,6 +56,9 @@ std::int64_t tickets_ahead(const Dataset& dataset, const ResolvedOptions& option
 /// What so many samples take of the read-ahead, on average.
 std::size_t read_ahead_of(const Dataset& dataset, std::int64_t samples);
 
+/// What the read-ahead takes while its reads are fast enough to keep the workers busy.
+std::size_t least_read_ahead(const Dataset& dataset, const ResolvedOptions& options, std::size_t read_ahead);
+
 /// How much of the read-ahead is read without waiting for neighbours.
 std::size_t near_bytes(const Dataset& dataset, const ResolvedOptions& options, std::size_t read_ahead);
 

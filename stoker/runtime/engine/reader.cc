@@ -330,13 +330,30 @@ void Reader::wake_for_tickets() {
   wake_if_room();  // a ticket that is not wanted any more gave its bytes back
 }
 
+// Where nothing is being read either, and the reader is awake, it wants the processor, and no more room.
+std::optional<Reader::Starvation> Reader::starvation_begins() const {
+  if (!core_.board.read_ahead.refused() || core_.board.tickets.ready_count() > 0) return std::nullopt;
+  if (core_.reads_in_flight + core_.reads_waiting == 0 && !core_.reader_waits) return std::nullopt;
+  return Starvation{now_ns(), process_cpu_ns()};
+}
+
+// What counts is the time in which cores had nothing to do: what is copied out of the page cache meanwhile would not
+// come earlier if it were begun earlier.
+void Reader::starvation_ends(const Starvation& starvation) {
+  const std::int64_t waited_ns = now_ns() - starvation.began_ns;
+  const std::int64_t lost_ns = waited_ns - (process_cpu_ns() - starvation.cpu_ns) / cores_;
+  if (lost_ns <= waited_ns / 4) return;
+  core_.board.read_ahead.starved(lost_ns);
+  wake_if_room();
+}
+
 // The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for
 // every sample would cost more than it reads. A larger part would leave windows undrawn when they are to be read.
 void Reader::wake_if_room() {
   if (!core_.reader_waits) return;
   const ReadAhead& read_ahead = core_.board.read_ahead;
   if (!reads_due() && !read_ahead.has_again() && !may_start_read()) {
-    const bool much_room = read_ahead.used() + read_ahead.near_bytes() / 4 <= read_ahead.capacity();
+    const bool much_room = read_ahead.used() + read_ahead.near_bytes() / 4 <= read_ahead.depth();
     const std::size_t work = core_.board.tickets.ready_count() + core_.reads_in_flight + core_.reads_waiting;
     const bool little_work = work <= core_.crew.few() * static_cast<std::size_t>(core_.worker_target);
     if (!much_room && !little_work) return;

@@ -16,7 +16,8 @@ namespace stoker {
 
 class Reader {
  public:
-  explicit Reader(EngineCore& core) : core_(core) {}
+  /// Of threads that may use so many cores.
+  Reader(EngineCore& core, int cores) : core_(core), cores_(cores) {}
 
   /// Throws kMemory.
   void start();
@@ -30,6 +31,12 @@ class Reader {
   void wake();
   /// Wakes the thread if there is enough for it to do.
   void wake_if_room();
+  struct Starvation {
+    std::int64_t began_ns, cpu_ns;
+  };
+  /// A worker has no ticket, and must wait; nothing if more room to read into would not have changed that.
+  std::optional<Starvation> starvation_begins() const;
+  void starvation_ends(const Starvation& starvation);
 
  private:
   void read_loop();
@@ -55,6 +62,7 @@ class Reader {
   void wake_for_tickets();
 
   EngineCore& core_;
+  const int cores_;
 
   // Guarded by the core's lock.
   IntrusiveQueue<PlannedRead> urgent_reads_, waiting_reads_;  // planned, and not started: the depth is reached

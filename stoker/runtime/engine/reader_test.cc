@@ -52,7 +52,7 @@ class HeldReader {
     LoaderOptions options{.batch = kSamples / 4, .threads = 1, .prefetch = 1};
     options.memory = memory_bytes_min(*data, small_recipe(), options);
     core_.emplace(data, small_recipe(), resolve_options(*data, small_recipe(), options));
-    reader_.emplace(*core_);
+    reader_.emplace(*core_, 1);
     core_->board.tickets.start_epoch(0, 0);
     reader_->epoch_started();
     reader_->start();

@@ -174,12 +174,14 @@ std::size_t Workers::await_work(int worker, WorkerBed& bed, std::span<Ticket*> r
     const std::size_t share = core_.crew.share(tickets.workable_count(), core_.worker_target);
     const std::size_t count = tickets.take(room.first(share));
     if (count > 0 || tickets.has_written() || tickets.may_grant()) return count;
+    const std::optional<Reader::Starvation> starvation = reader_.starvation_begins();
     core_.observe();
     counters.begin_idle();
     core_.crew.falls_asleep(bed);
     bed.wake.wait(lock, [&] { return bed.called; });
     core_.crew.wakes_up();
     counters.begin_work();
+    if (starvation) reader_.starvation_ends(*starvation);
   }
 }
 
