@@ -25,7 +25,10 @@ class ReadAheadDepth {
  private:
   const std::size_t least_, most_;
   std::size_t bytes_;
+  std::size_t patience_;         // how often its size is read without a starving worker before less is tried
   std::size_t quiet_bytes_ = 0;  // granted since it changed, or a worker starved
+  std::size_t tried_bytes_ = 0;  // granted since less was tried
+  bool tries_ = false;           // whether it is not known yet if that is enough
   int starved_times_ = 0;        // in short succession
 };
 

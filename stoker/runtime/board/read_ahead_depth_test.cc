@@ -46,22 +46,44 @@ TEST(ReadAheadDepth, DoublesWhenWorkersStarveShortlyButOften) {
   EXPECT_EQ(seldom.bytes(), kLeast);
 }
 
-TEST(ReadAheadDepth, ShrinksOnlyAfterALongTimeWithoutAStarvingWorker) {
+// The bytes that are granted before it becomes less.
+std::size_t until_less(ReadAheadDepth& depth) {
+  std::size_t granted = 0;
+  for (const std::size_t before = depth.bytes(); depth.bytes() == before; granted += 100) {
+    if (granted > 1000 * kMost) ADD_FAILURE() << "it stays so";
+    if (granted > 1000 * kMost) break;
+    depth.granted(100);
+  }
+  return granted;
+}
+
+TEST(ReadAheadDepth, ShrinksAfterATimeWithoutAStarvingWorker) {
   ReadAheadDepth depth(kLeast, kMost);
   for (int times = 0; times < 3; ++times) depth.starved(kLong);
   for (int times = 0; times < 20; ++times) {
-    grant(depth, 20 * kMost);
+    grant(depth, 6 * kMost);
     depth.starved(kShort);
-    EXPECT_EQ(depth.bytes(), kMost);
+    ASSERT_EQ(depth.bytes(), kMost);
   }
-  std::size_t granted = 0;
-  for (std::size_t before = depth.bytes(); depth.bytes() > kLeast; granted += 100) {
-    depth.granted(100);
-    EXPECT_TRUE(depth.bytes() == before || depth.bytes() == std::max(before / 2, kLeast));
-    before = depth.bytes();
+  for (const std::size_t bytes : {3000u, 1500u, 1000u}) {
+    const std::size_t granted = until_less(depth);
+    EXPECT_EQ(depth.bytes(), bytes);
+    EXPECT_GE(granted, 7 * bytes);
+    EXPECT_LE(granted, 20 * bytes);
   }
-  EXPECT_GE(granted, 20 * (6000u + 3000 + 1500));
-  EXPECT_LE(granted, 50 * (6000u + 3000 + 1500));
+}
+
+TEST(ReadAheadDepth, TriesLessTheMoreSeldomTheMoreOftenThatWasTooLittle) {
+  ReadAheadDepth depth(kLeast, kMost);
+  for (int times = 0; times < 3; ++times) depth.starved(kLong);
+  std::size_t before = until_less(depth);
+  for (int times = 0; times < 4; ++times) {
+    depth.starved(kLong);
+    ASSERT_EQ(depth.bytes(), kMost);
+    const std::size_t granted = until_less(depth);
+    EXPECT_NEAR(static_cast<double>(granted), 2 * static_cast<double>(before), 1000);
+    before = granted;
+  }
 }
 
 TEST(ReadAheadDepth, HasRoomForSomeSamplesThatAreLarge) {
