@@ -7,205 +7,19 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
-from functools import lru_cache
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Sequence, Union
 
 import torch
 
 import stoker
-from stoker import _stoker
+from stoker._torch_batch import Batch, Padded, Ragged, SlotFacts, make_batch
 
 _Path = Union[str, "PathLike[str]"]
 _Device = torch.device
 
-
-class SlotFacts(NamedTuple):
-    """Facts about a batch's slots, besides the tensors.
-
-    >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-val", batch=16)))
-    >>> bool(batch.valid.all()), len(batch.key), batch.epoch
-    (True, 16, 0)
-    """
-
-    valid: torch.Tensor  # for each slot, whether it holds a sample; false for padding and skipped bad samples
-    key: list[str]  # the samples' keys
-    position: torch.Tensor  # the samples' positions in the epoch's global order
-    epoch: int  # the epoch's number
-    seed: int  # the loader's
-
-
-@dataclass(eq=False, repr=False)
-class Ragged:
-    """An output of which each sample has as many rows as it has, such as its boxes. Its length is the number of samples, and its
-    elements are their rows.
-
-    >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
-    >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
-    >>> len(batch.coded.as_list()), batch.coded.values.dtype
-    (8, torch.uint8)
-    >>> [rows.shape == batch.coded[slot].shape for slot, rows in enumerate(batch.coded)] == [True] * 8
-    True
-    """
-
-    values: torch.Tensor  # the rows of all samples, one after another
-    offsets: torch.Tensor  # for each sample, the number of its first row; and the number of all rows
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, slot: int) -> torch.Tensor:
-        if not -len(self) <= slot < len(self):
-            raise IndexError(f"the output has {len(self)} samples, and none in the slot {slot}")
-        begin, end = self.offsets[slot % len(self):][:2].tolist()
-        return self.values[begin:end]
-
-    def __iter__(self) -> Iterator[torch.Tensor]:
-        return iter(self.as_list())
-
-    def __repr__(self) -> str:
-        return f"Ragged(values={_shown(self.values)}, offsets={_shown(self.offsets)})"
-
-    def as_list(self) -> list[torch.Tensor]:
-        """The rows of each sample."""
-        return list(torch.tensor_split(self.values, self.offsets[1:-1].cpu()))
-
-    def as_bytes(self) -> list[bytes]:
-        """The bytes of each sample, of an output of bytes."""
-        return [bytes(rows.cpu().numpy()) for rows in self.as_list()]
-
-    def as_texts(self) -> list[str]:
-        """The same as texts."""
-        return [row.decode("utf-8") for row in self.as_bytes()]
-
-    def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Ragged:
-        """The same with other values: the offsets stay numbers, and go where the values go."""
-        values = function(self.values)
-        return Ragged(values, self.offsets.to(values.device))
-
-    def to(self, device: str | _Device, non_blocking: bool = False) -> Ragged:
-        """The same on a device."""
-        return self.map(lambda values: values.to(device, non_blocking=non_blocking))
-
-
-@dataclass(eq=False, repr=False)
-class Padded:
-    """An output whose samples were filled up to one number of rows, by pad_to.
-
-    >>> recipe = stoker.recipe().view("head", field="image").decode_bytes(most=16, longer="cut").pad_to(16)
-    >>> next(iter(stoker.torch.Loader("photos", recipe, batch=8))).head.values.shape
-    torch.Size([8, 16])
-    """
-
-    values: torch.Tensor  # for each sample, as many rows
-    counts: torch.Tensor  # for each sample, how many rows it had: more than it has here, where they were cut off
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def __getitem__(self, slot: int) -> torch.Tensor:
-        if not -len(self) <= slot < len(self):
-            raise IndexError(f"the output has {len(self)} samples, and none in the slot {slot}")
-        return self.values[slot, :int(self.counts[slot])]
-
-    def __iter__(self) -> Iterator[torch.Tensor]:
-        return iter(self.as_list())
-
-    def __repr__(self) -> str:
-        return f"Padded(values={_shown(self.values)}, counts={_shown(self.counts)})"
-
-    def as_list(self) -> list[torch.Tensor]:
-        """For each sample, its rows that are here, without those that fill it up."""
-        return [rows[:count] for rows, count in zip(self.values, self.counts.tolist())]
-
-    def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Padded:
-        """The same with other values: the counts stay numbers, and go where the values go."""
-        values = function(self.values)
-        return Padded(values, self.counts.to(values.device))
-
-    def to(self, device: str | _Device, non_blocking: bool = False) -> Padded:
-        """The same on a device."""
-        return self.map(lambda values: values.to(device, non_blocking=non_blocking))
-
-
-class Batch(tuple):
-    """The outputs as tensors, in the recipe's order: `image, label = batch`. Each is also an attribute of its name.
-
-    The loader reuses the memory for a later batch when no tensor of this one is left. A batch made from the tensors by
-    `type(batch)(t.half() for t in batch)` has the outputs' names; one made by `batch.map(torch.Tensor.half)` also has
-    the facts about slots (valid, key, position, epoch) and a random_seed.
-
-    >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-train", batch=8)))
-    >>> image, label = batch
-    >>> image is batch.image
-    True
-    >>> batch
-    Batch(image=[8, 3, 224, 224] torch.float32, label=[8] torch.int64)
-    """
-
-    _names: tuple[str, ...] = ()
-    _facts: SlotFacts | None
-
-    def __new__(cls, tensors: Iterable[torch.Tensor], facts: SlotFacts | None = None) -> Batch:
-        self = super().__new__(cls, tensors)
-        self._facts = facts
-        return self
-
-    def __getitem__(self, which: Any) -> Any:
-        if not isinstance(which, str):
-            return super().__getitem__(which)
-        if which in self._names:
-            return super().__getitem__(self._names.index(which))
-        raise KeyError(f"the batch has no output '{which}', only {', '.join(self._names)}")
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._names:
-            return self[name]
-        if name in SlotFacts._fields:
-            return self._fact(name)
-        raise AttributeError(f"the batch has no output '{name}'")
-
-    def _fact(self, name: str) -> Any:
-        facts = self.__dict__.get("_facts")
-        if facts is None:
-            raise AttributeError(f"these tensors were put together without the batch's '{name}': use batch.map()")
-        return getattr(facts, name)
-
-    def random_seed(self, name: str = "") -> int:
-        """A number below 2**63 for random numbers that you draw for this batch: a function of the loader's seed, the epoch, the
-        batch's first position and the name, and so the same after a resume and for any number of threads."""
-        first = self._fact("position")[:1].tolist()
-        return _stoker._batch_random_seed(self._fact("seed"), self._fact("epoch"), first[0] if first else 0, name)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._names, *SlotFacts._fields]
-
-    def __repr__(self) -> str:
-        outputs = (f"{name}={_shown(one)}" for name, one in zip(self._names, self))
-        return f"Batch({', '.join(outputs)})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _make_batch, (self._names, tuple(self), self._facts)
-
-    def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Batch:
-        """The same batch with the function applied to each tensor: batch.map(lambda tensor: tensor.to("cuda"))."""
-        return type(self)((one.map(function) if isinstance(one, (Ragged, Padded)) else function(one) for one in self), self._facts)
-
-
-def _shown(output: torch.Tensor | Ragged | Padded) -> str:
-    if isinstance(output, (Ragged, Padded)):
-        return f"{type(output).__name__.lower()} {_shown(output.values)}"
-    return f"{list(output.shape)} {output.dtype}"
-
-
-@lru_cache(maxsize=None)
-def _batch_type(names: tuple[str, ...]) -> type[Batch]:
-    return type("Batch", (Batch,), {"_names": names, "__module__": __name__, "__doc__": Batch.__doc__})
-
-
-def _make_batch(names: tuple[str, ...], tensors: Iterable[torch.Tensor], facts: SlotFacts | None) -> Batch:
-    return _batch_type(names)(tensors, facts)
+for _public in (Batch, Padded, Ragged, SlotFacts):
+    _public.__module__ = __name__  # where users and pickle find it
 
 
 class _Form(NamedTuple):
@@ -484,7 +298,7 @@ def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:
     facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch, batch._seed)
     if form.pinned and torch.cuda.is_available():
         batch.record_stream(torch.cuda.current_stream())  # the stream that usually copies from it
-    return _make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)
+    return make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)
 
 
 def _as_tensor(output: stoker.Tensor | stoker.Ragged | stoker.Padded, form: _Form) -> torch.Tensor | Ragged | Padded:

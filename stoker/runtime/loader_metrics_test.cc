@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 #include "stoker/base/clock.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/watchdog_testing.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/held_device_testing.h"
@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 /// others.
 template <typename Predicate>
 Metrics when(const Loader& loader, Predicate is_so) {
-  while (!is_so(loader.metrics())) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (!is_so(loader.metrics())) std::this_thread::yield();
   return loader.metrics();
 }
 
@@ -149,6 +149,7 @@ TEST(LoaderMetrics, TicketsWithoutRoomAreBlocked) {
 }
 
 TEST(LoaderMetrics, MoreIsReadAheadOnceAWorkerStarves) {
+  if (usable_cores() < 2) GTEST_SKIP() << "no core would be idle while this test waits";
   Watchdog watchdog;
   constexpr std::int64_t kFew = std::int64_t{8} << 20;
   const MemoryDataset held = memory_dataset({.samples = 40, .width = 900, .height = 900, .faults = {.hold = true}});

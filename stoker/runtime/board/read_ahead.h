@@ -15,8 +15,8 @@
 namespace stoker {
 
 struct ReadAheadOptions {
-  std::size_t bytes = 0;          // that encoded samples may take
-  std::size_t least_bytes = 0;    // of those, what they take where it keeps the workers busy
+  std::size_t bytes = 0;                      // that encoded samples may take
+  std::size_t least_bytes = ~std::size_t{0};  // of those, what they take where it keeps the workers busy; at most all
   std::size_t near_bytes = 0;     // of `bytes`, what is read at once: the rest waits for neighbours to be drawn
   std::size_t reserve_bytes = 0;  // besides, for samples that stand in for bad ones: it grows
 };
