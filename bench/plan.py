@@ -47,8 +47,8 @@ def run(build, options):
             "packed": (at / "packed", "imagenet-train", 1),
             "loose files": (loose, "imagenet-train", 0),
             "packed raw": (at / "raw", "imagenet-train", 0),
-            "packed, faithful": (at / "packed", at / "faithful.toml", 0),
-            "packed, imagenet-val": (at / "packed", "imagenet-val", 0),
+            "packed, faithful": (at / "packed", at / "faithful.toml", 1),
+            "packed, imagenet-val": (at / "packed", "imagenet-val", 1),
         }
         report([figure(stoker, name, *case) for name, case in cases.items()], options.json)
 
