@@ -57,11 +57,11 @@ std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb
     }
     return std::nullopt;
   }
-  const bool are_documents = nb::isinstance<nb::str>(tokens) && nb::cast<std::string>(tokens) == "documents";
-  if (!are_documents && nb::isinstance<nb::str>(tokens)) {
+  if (!nb::isinstance<nb::str>(tokens)) {
+    options.length = integer_argument("tokens", tokens, 1, kMost);
+  } else if (nb::cast<std::string>(tokens) != "documents") {
     fail(ErrorKind::kUsage, "tokens is {}, but must be a whole number or 'documents'", describe(tokens));
   }
-  if (!are_documents) options.length = integer_argument("tokens", tokens, 1, kMost);
   return options;
 }
 

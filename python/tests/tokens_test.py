@@ -219,6 +219,8 @@ def test_corpora_of_other_types_or_lengths_are_not_mixed(tmp_path):
     for length, other in ((8, 16), (16, 8)):
         with pytest.raises(stoker.Error, match=f"takes sequences of {length} tokens, and the data are opened as sequences of {other}"):
             stoker.Loader(longer, parts(length), batch=4)
+    with pytest.raises(stoker.Error, match="^tokens is 'document', but must be a whole number or 'documents'$"):
+        stoker.open(tmp_path / "a.bin", tokens="document")
     with pytest.raises(stoker.Error, match="streams cannot be mixed"):
         stoker.mix([a, stoker.open(tmp_path / "a.bin", tokens=8, streams=4)], [1, 1])
 

@@ -19,8 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Reads until it is so, and once more: when that began. Tests have a watchdog for what never is. Leaves the core to
-/// others.
+/// Reads until it is so, and once more: when that began. Tests have a watchdog for what never is.
 template <typename Predicate>
 Metrics when(const Loader& loader, Predicate is_so) {
   while (!is_so(loader.metrics())) std::this_thread::yield();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,7 @@ class Reader {
   void wake();
   /// Wakes the thread if there is enough for it to do.
   void wake_if_room();
+
   struct Starvation {
     std::int64_t began_ns, cpu_ns;
   };
