@@ -80,7 +80,10 @@ class HeldReader {
   void end_a_read() { source_->release(0); }
 
   /// How many samples are read at once, without waiting for neighbours to be drawn; and how many memory has room for.
-  std::size_t near() const { return (core_->board.read_ahead.near_bytes() + each() - 1) / each(); }
+  std::size_t near() {
+    const std::lock_guard lock(core_->mutex);
+    return (core_->board.read_ahead.near_bytes() + each() - 1) / each();
+  }
   std::size_t all() const { return core_->board.read_ahead.capacity() / each(); }
 
  private:
