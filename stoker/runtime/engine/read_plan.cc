@@ -64,6 +64,13 @@ std::span<PlannedRead* const> ReadPlan::plan(std::uint64_t near_end) {
   return planned_;
 }
 
+std::span<PlannedRead* const> ReadPlan::plan_urgent() {
+  const auto urgent = std::partition(next_.begin(), next_.end(), [](const PlannedRead* r) { return !r->urgent; });
+  planned_.assign(urgent, next_.end());
+  next_.erase(urgent, next_.end());
+  return planned_;
+}
+
 void ReadPlan::merge_added() {
   if (added_.empty()) return;
   std::sort(added_.begin(), added_.end());

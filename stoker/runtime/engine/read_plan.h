@@ -42,17 +42,20 @@ class ReadPlan {
   static constexpr std::uint64_t kBytesMax = BouncePool::kBufferBytes - BouncePool::kAlignment;
   static constexpr std::size_t kPiecesMax = 256;
 
-  /// The ticket's fields, granted, wait to be read. Loose files have no neighbours, so they do not wait.
+  /// The ticket's fields, granted, wait to be read. Loose files have no neighbours: any plan() has their reads.
   void add(Ticket& ticket);
   /// The ticket's fields are to be read each by itself, and at once: before all others.
   void add_alone(Ticket& ticket);
-  bool waiting() const { return !waiting_.empty() || !added_.empty(); }
+  /// Whether there are fields that no plan has had.
+  bool waiting() const { return !waiting_.empty() || !added_.empty() || !next_.empty(); }
 
   /// The reads to be started now, the oldest ticket's first: of all fields whose place in the arena is before
   /// `near_end`, and of what lies close to them: unless a window's reading has just begun and its source is far away.
   /// To wait for all of it would hold up the batches that want a little of many windows. Valid until the next call; the
   /// reads themselves until released.
   std::span<PlannedRead* const> plan(std::uint64_t near_end);
+  /// The same of those alone that were added by add_alone(): the others go on waiting.
+  std::span<PlannedRead* const> plan_urgent();
 
   /// A list of reads that have ended, to be used again.
   void release(PlannedRead* ended);

@@ -64,9 +64,10 @@ class Plan : public testing::Test {
   }
 
   std::vector<std::string> plan_all() { return plan_near(~std::uint64_t{0}); }
-  std::vector<std::string> plan_near(std::uint64_t near_end) {
+  std::vector<std::string> plan_near(std::uint64_t near_end) { return texts_of(plan_.plan(near_end)); }
+  static std::vector<std::string> texts_of(std::span<PlannedRead* const> reads) {
     std::vector<std::string> texts;
-    for (const PlannedRead* read : plan_.plan(near_end)) texts.push_back(text_of(*read));
+    for (const PlannedRead* read : reads) texts.push_back(text_of(*read));
     return texts;
   }
 
@@ -300,10 +301,21 @@ TEST_F(Plan, StartsWithTheOldestTicket) {
 TEST_F(Plan, NeitherMergesLooseFilesNorLetsThemWait) {
   add({{0, 10}}, nullptr, "a.jpg");
   add({{10, 10}}, nullptr, "a.jpg");
-  EXPECT_FALSE(plan_.waiting());
   const auto reads = plan_.plan(0);
   ASSERT_EQ(reads.size(), 2u);
   EXPECT_EQ(reads[0]->request.part, "a.jpg");
+  EXPECT_FALSE(plan_.waiting());
+}
+
+TEST_F(Plan, LetsAllButUrgentOnesWaitWhereThatIsWanted) {
+  add({{0, 10}}, nullptr, "a.jpg");
+  plan_.add_alone(ticket({{30, 10}}));
+  add({{20, 10}});
+  EXPECT_THAT(texts_of(plan_.plan_urgent()), ElementsAre("30: 10"));
+  EXPECT_THAT(plan_.plan_urgent(), IsEmpty());
+  EXPECT_TRUE(plan_.waiting());
+  EXPECT_THAT(plan_all(), ElementsAre("0: 10", "20: 10"));
+  EXPECT_FALSE(plan_.waiting());
 }
 
 TEST_F(Plan, ReadsAgainEachFieldByItselfAndAtOnce) {

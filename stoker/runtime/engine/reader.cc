@@ -185,11 +185,15 @@ void Reader::wait_for_room(std::unique_lock<std::mutex>& lock) {
   core_.reader_waits = false;
 }
 
+// Whether storage has enough to do for a while: what would be planned now would only wait to be started, and may as
+// well wait for its neighbours to be drawn.
+bool Reader::is_busy() const { return core_.reads_waiting > static_cast<std::size_t>(core_.io_depth / 2); }
+
 // Whether tickets that waited have come so near to the front that more reads should be started.
 bool Reader::reads_due() const {
   const ReadAhead& read_ahead = core_.board.read_ahead;
-  if (!read_plan_.waiting()) return false;
-  return runs_dry() || read_ahead.near_end() >= planned_to_ + read_ahead.near_bytes() / 4;
+  if (!read_plan_.waiting() || is_busy()) return false;
+  return plan_waits_ || runs_dry() || read_ahead.near_end() >= planned_to_ + read_ahead.near_bytes() / 4;
 }
 
 // Whether a distant store has little to do while there is memory to read into: what waits for neighbours is read then.
@@ -197,11 +201,14 @@ bool Reader::runs_dry() const { return is_far_ && core_.reads_waiting == 0 && co
 
 void Reader::start_reads(std::unique_lock<std::mutex>& lock) {
   const ReadAhead& read_ahead = core_.board.read_ahead;
-  const std::uint64_t further = runs_dry() ? planned_to_ + read_ahead.near_bytes() / 4 : 0;
-  planned_to_ = std::max(read_ahead.near_end(), std::min(further, read_ahead.end()));
+  plan_waits_ = is_busy();
+  if (!plan_waits_) {
+    const std::uint64_t further = runs_dry() ? planned_to_ + read_ahead.near_bytes() / 4 : 0;
+    planned_to_ = std::max(read_ahead.near_end(), std::min(further, read_ahead.end()));
+  }
   read_plan_.release(std::exchange(ended_reads_, nullptr));
   lock.unlock();
-  const std::span<PlannedRead* const> reads = read_plan_.plan(planned_to_);
+  const std::span<PlannedRead* const> reads = plan_waits_ ? read_plan_.plan_urgent() : read_plan_.plan(planned_to_);
   for (PlannedRead* read : reads) {
     read->engine = this;
     read->request.context = read;

@@ -49,6 +49,7 @@ class Reader {
   void count_located();
   void forget_discarded();
   void wait_for_room(std::unique_lock<std::mutex>& lock);
+  bool is_busy() const;
   bool reads_due() const;
   bool runs_dry() const;
   void start_reads(std::unique_lock<std::mutex>& lock);
@@ -81,6 +82,7 @@ class Reader {
   ReadPlan read_plan_;
   std::size_t round_max_ = 0;     // tickets that are collected before reads are started
   std::uint64_t planned_to_ = 0;  // ReadAhead::near_end() when reads were planned last
+  bool plan_waits_ = false;       // since storage was busy
 
   std::thread thread_;
 };

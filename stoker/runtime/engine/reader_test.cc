@@ -30,17 +30,21 @@ class SilentMeter final : public TrafficMeter {
   StoreTraffic traffic() const override { return {}; }
 };
 
-/// A reader in the first epoch of a data set, in the least memory, whose reads do not end before they are told to.
+constexpr std::size_t kWideGap = 20'000;  // more than is worth reading
+
+/// A reader in the first epoch of a data set whose reads do not end before they are told to.
 class HeldReader {
  public:
-  HeldReader(std::size_t sample_bytes, bool is_far) : sample_bytes_(sample_bytes) {
-    constexpr std::size_t kGap = 20'000;  // more than is worth reading
+  /// In the least memory, of samples that lie apart.
+  HeldReader(std::size_t sample_bytes, bool is_far) : HeldReader(sample_bytes, kWideGap, is_far, {}, 0) {}
+  HeldReader(std::size_t sample_bytes, std::size_t gap, bool is_far, LoaderOptions options, std::size_t more_memory)
+      : sample_bytes_(sample_bytes) {
     SampleTable table;
     for (std::int64_t i = 0; i < kSamples; ++i) {
       table.add_sample("sample", 0);
-      table.add_field("jpg", "", static_cast<std::uint64_t>(i) * (sample_bytes + kGap), sample_bytes);
+      table.add_field("jpg", "", static_cast<std::uint64_t>(i) * (sample_bytes + gap), sample_bytes);
     }
-    std::vector<std::uint8_t> bytes(kSamples * (sample_bytes + kGap));
+    std::vector<std::uint8_t> bytes(kSamples * (sample_bytes + gap));
     source_ = std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)),
                                              FaultyOptions{.hold = true});
     std::vector<std::unique_ptr<DataShard>> shards;
@@ -49,8 +53,10 @@ class HeldReader {
     const auto data =
         std::make_shared<ShardedDataset>(std::move(shards), std::vector<std::string>{"jpg"}, std::vector<std::string>{},
                                          is_far ? TrafficMeters{std::make_shared<SilentMeter>()} : TrafficMeters{});
-    LoaderOptions options{.batch = kSamples / 4, .threads = 1, .prefetch = 1};
-    options.memory = memory_bytes_min(*data, small_recipe(), options);
+    options.batch = kSamples / 4;
+    options.threads = 1;
+    options.prefetch = 1;
+    options.memory = memory_bytes_min(*data, small_recipe(), options) + more_memory;
     core_.emplace(data, small_recipe(), resolve_options(*data, small_recipe(), options));
     reader_.emplace(*core_, 1);
     core_->board.tickets.start_epoch(0, 0);
@@ -76,6 +82,10 @@ class HeldReader {
       }
       std::this_thread::yield();
     }
+  }
+  std::size_t reads_waiting() {
+    const std::lock_guard lock(core_->mutex);
+    return core_->reads_waiting;
   }
   void end_a_read() { source_->release(0); }
 
@@ -127,6 +137,23 @@ TEST(Reader, HasNoMoreUnderWayInADistantStoreThanIsWantedSoonIfThatIsMuch) {
   HeldReader reader(3'000, true);
   ASSERT_GT(reader.near(), kReadsFew);
   EXPECT_EQ(reader.reads_under_way(), reader.near());
+}
+
+TEST(Reader, LetsSamplesWaitForTheirNeighboursWhileStorageIsBusy) {
+  const Watchdog watchdog;
+  constexpr std::size_t kDepth = 8;
+  LoaderOptions options;
+  options.order = OrderKind::kWindowed;
+  options.window = kSamples;
+  options.lanes = 1;
+  options.io_depth = kDepth;
+  HeldReader reader(3'000, 5'000, false, options, 8 << 20);
+  ASSERT_EQ(reader.reads_under_way(), kDepth);
+  const std::size_t first = kDepth + reader.reads_waiting();
+  std::size_t reads = 0;
+  for (; reader.reads_under_way() > 0; ++reads) reader.end_a_read();
+  EXPECT_LT(first, 64U) << "only of what was drawn before storage was busy";
+  EXPECT_LT(reads, first + 15) << "all others lie close together";
 }
 
 }  // namespace

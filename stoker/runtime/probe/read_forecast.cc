@@ -118,6 +118,7 @@ class Drawing {
   std::deque<std::unique_ptr<Drawn>> tickets_;
   std::uint64_t ahead_ = 0, near_ = 0;            // the read-ahead, and what of it is read at once
   std::uint64_t drawn_end_ = 0, planned_to_ = 0;  // in the read-ahead, as if that went on for ever
+  bool plan_waits_ = false;
   struct UnderWay {
     PlannedRead* read;
     double ends;
@@ -220,10 +221,14 @@ bool Drawing::draw_to(std::uint64_t end) {
 /// Draws and plans as the reader does when a read has ended (Reader::wake_if_room(), reads_due(), start_reads()).
 void Drawing::look() {
   const bool runs_dry = waiting_.empty() && under_way_.size() < kReadsFew;
-  const bool due = plan_.waiting() && (runs_dry || front() + near_ >= planned_to_ + near_ / 4);
+  const bool is_busy = waiting_.size() > at_once_ / 2;
+  const bool is_near = plan_waits_ || runs_dry || front() + near_ >= planned_to_ + near_ / 4;
+  const bool due = plan_.waiting() && !is_busy && is_near;
   const bool has_room = drawn_end_ - front() + near_ / 4 <= ahead_;
   if (!due && !has_room && !under_way_.empty()) return;
   if (!draw_to(front() + ahead_) && !due) return;
+  plan_waits_ = is_busy;
+  if (is_busy) return;
   const std::uint64_t further = runs_dry ? planned_to_ + near_ / 4 : 0;
   planned_to_ = std::max(front() + near_, std::min(further, front() + ahead_));
   for (PlannedRead* const read : plan_.plan(planned_to_)) waiting_.push_back(read);
