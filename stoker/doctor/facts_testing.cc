@@ -129,6 +129,9 @@ Facts few_cores_facts() {
 Facts small_files_facts() {
   Facts facts = photographs(16, 8 * kGiB);
   facts.storage = storage(kTurning);
+  for (std::vector<ReadFacts>* reads : {&facts.storage->cold, &facts.storage->warm}) {
+    std::erase_if(*reads, [](const ReadFacts& read) { return read.bytes > 110'000; });  // no file is larger
+  }
   facts.data.layout = "loose";
   facts.data.format = "folder";
   facts.data.samples = 200'000;

@@ -90,6 +90,7 @@ TEST(Predict, ReadsInLargePiecesAreHeldByTheBandwidth) {
   Facts facts = small_files_facts();
   facts.data.layout = "packed";
   facts.data.requests = 0.01;
+  facts.storage->cold.push_back({1'000'000, 64, figure(160), {}});
   EXPECT_EQ(bottleneck(facts), Limiter::kStorageBandwidth);
   EXPECT_NEAR(rate_of(predict(facts), Limiter::kStorageBandwidth) * predict(facts).miss_share, 160e6 / 110e3, 60);
   facts.storage->limit_reads_per_s = 160e6 / (128 << 10);  // which is why no more came in order

@@ -15,7 +15,8 @@ double figure_error(const Figure& figure) {
   return figure.caveat.empty() ? figure.spread() : figure.spread() + kDoubtful;
 }
 
-ReadTable::ReadTable(const std::vector<ReadFacts>& measured) {
+ReadTable::ReadTable(const std::vector<ReadFacts>& measured, double long_bytes_per_s)
+    : long_bytes_per_s_(long_bytes_per_s) {
   std::map<double, std::map<double, AtDepth>> sizes;
   for (const ReadFacts& reads : measured) {
     if (!reads.reads_per_s.known() || reads.reads_per_s.median <= 0 || reads.depth < 1) continue;
@@ -63,7 +64,10 @@ ReadTable::Rate ReadTable::rate(double bytes, double depth) const {
   if (above == sizes_.begin()) return rate_at(*above, depth);
   const Size& below = *(above - 1);
   const Rate rate = rate_at(below, depth);
-  if (above == sizes_.end()) return {rate.reads_per_s * below.bytes / bytes, rate.error};
+  if (above == sizes_.end()) {
+    const double bytes_per_s = std::max(long_bytes_per_s_, rate.reads_per_s * below.bytes);
+    return {1 / (1 / rate.reads_per_s + (bytes - below.bytes) / bytes_per_s), rate.error};
+  }
   const Rate larger = rate_at(*above, depth);
   const double part = (bytes - below.bytes) / (above->bytes - below.bytes);
   const double seconds = (1 - part) / rate.reads_per_s + part / larger.reads_per_s;

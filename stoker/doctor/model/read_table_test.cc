@@ -40,6 +40,14 @@ TEST(ReadTable, GoesOnByBytesAndNotByDepth) {
   EXPECT_DOUBLE_EQ(table.deepest_rate(4096).reads_per_s, 8000);
 }
 
+TEST(ReadTable, TakesLongReadsForAsFastAsTheyAreSaidToBe) {
+  const ReadTable table({{2500, 4, figure(150), {}}}, 160e6);
+  EXPECT_DOUBLE_EQ(table.rate(2500, 4).reads_per_s, 150);
+  EXPECT_DOUBLE_EQ(1 / table.rate(1'602'500, 4).reads_per_s, 1 / 150.0 + 0.01);
+  const ReadTable fast({{2500, 4, figure(1e6), {}}}, 160e6);
+  EXPECT_NEAR(fast.rate(1e6, 4).reads_per_s, 2500, 1e-6) << "as fast as the small ones, at least";
+}
+
 TEST(ReadTable, LeavesOutWhatWasNotMeasured) {
   EXPECT_FALSE(ReadTable(std::vector<ReadFacts>{{4096, 1, {}, {}}}).known());
   EXPECT_FALSE(ReadTable(std::vector<ReadFacts>{}).known());

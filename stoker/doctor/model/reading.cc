@@ -1,5 +1,7 @@
 #include "stoker/doctor/model/reading.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -14,6 +16,8 @@ constexpr double kReadSigma = 0.5;         // of a disk's reads, as logarithms, 
 constexpr double kStoreSigmaMost = 0.5;    // of a store's: late answers are asked for a second time
 constexpr double kDiskClassError = 0.2;    // of the catalogue's figures: those of disks that are called the same
 constexpr double kAloneOfDepth = 0.6;      // of what reads take that keep a disk busy: at most, of each by itself
+constexpr double kLongBytesPerS = 160e6;   // of long reads, at least, where no file is large enough to try
+constexpr double kLongError = 0.5;         // of that
 constexpr double kReadInOrder = 64 << 10;  // bytes of the reads that a disk is asked for in order, at least
 constexpr double kHeldByDepth = 0.75;      // of what a disk gives at more depth: below that, the depth is what limits
 constexpr double kCounted = 0.9;           // of the reads that a control group allows: it is what holds them back
@@ -73,12 +77,22 @@ class ReadingModel {
     if (!disk && !facts_.storage) disk = kTypicalDisk;
     const double as_class = disk ? kDiskClassError : 0;
     const ReadTable measured(facts_.storage ? facts_.storage->cold : std::vector<ReadFacts>{});
-    const ReadTable table = disk ? ReadTable(*disk) : measured;
+    const bool beyond = !disk && is_beyond(measured);
+    const ReadTable table = disk     ? ReadTable(*disk)
+                            : beyond ? ReadTable(facts_.storage->cold, kLongBytesPerS)
+                                     : measured;
     const double shared = sharers(disk ? disk->shared : facts_.storage->over_network);
 
     double bytes_per_s = disk ? disk->bytes_per_s : facts_.storage->cold_bytes_per_s.median;
     double bytes_error = disk ? as_class : figure_error(facts_.storage->cold_bytes_per_s);
     if (table.known()) bytes_per_s = std::max(bytes_per_s, table.bytes_per_s_most());
+    if (beyond) {
+      bytes_per_s = std::max(bytes_per_s, kLongBytesPerS);
+      bytes_error = std::hypot(bytes_error, kLongError);
+      reading_.assumptions.push_back(
+          fmt::format("long reads get at least {:.0f} MB/s from the disk: no file is large enough to measure it",
+                      kLongBytesPerS / 1e6));
+    }
     double reads_per_s_most = kUnlimited;
     if (!disk) {
       bytes_per_s = std::min(bytes_per_s, facts_.storage->limit_bytes_per_s.value_or(kUnlimited));
@@ -92,6 +106,12 @@ class ReadingModel {
     warm();
     const bool over_network = disk ? disk->shared : facts_.storage->over_network;
     if (over_network) carry(sources_.disk * run_.bytes, nic(), 0);
+  }
+
+  // Whether the run would read more at a time than could be measured: of loose files that it packs.
+  bool is_beyond(const ReadTable& measured) const {
+    const bool packs = run_.opens == 0 && facts_.data.layout == "loose";
+    return packs && measured.known() && run_.bytes / run_.requests > measured.largest_bytes();
   }
 
   struct Bandwidth {

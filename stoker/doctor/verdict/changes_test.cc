@@ -48,6 +48,21 @@ TEST(Changes, SmallFilesWantAnotherDiskOrLargerPieces) {
   EXPECT_THAT(changes.useless, Contains(Field(&Change::sentence, "more cores give nothing")));
 }
 
+TEST(Changes, ThumbnailsWantLargerPiecesThoughNoFileShowsWhatADiskGivesThen) {
+  Facts facts = small_files_facts();
+  facts.machine.memory_bytes = std::uint64_t{512} << 20;
+  facts.storage->cold_bytes_per_s = figure(375e3);
+  facts.storage->cold = {{2500, 1, figure(150), {}}, {2500, 64, figure(150), {}}};
+  facts.storage->limit_reads_per_s = 150;
+  facts.storage->limit_bytes_per_s = 120e6;
+  facts.data.read_bytes = facts.data.record_bytes = 2500;
+  facts.data.bytes = 2500 * 200e3;
+  const Changes changes = changes_of(facts);
+  ASSERT_FALSE(changes.helpful.empty());
+  EXPECT_EQ(changes.helpful.front().what_if, "layout=packed order=windowed") << "it is also what costs nothing";
+  EXPECT_GT(changes.helpful.front().gain, 5);
+}
+
 TEST(Changes, WindowsAreAdvisedOnlyWhereTheRunCouldHaveThem) {
   Facts facts = small_files_facts();
   facts.run.may_window = false;  // its batch cannot be divided among the lanes
