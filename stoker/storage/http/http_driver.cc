@@ -291,7 +291,8 @@ void HttpDriver::repeat(HttpCall& call, Verdict verdict) {
   const bool is_stranger = verdict.unreachable && call.host->last_heard_ns == 0;
   const int tries_max = is_stranger ? std::min(kTriesOfStranger, options_.tries_max) : options_.tries_max;
   const std::int64_t delay = retry_delay_ns(options_, progress.tries, random_.uniform(), verdict.retry_after_s);
-  const bool in_time = delay < progress.began_ns + patience_ns() - now;
+  const std::int64_t patience = verdict.unreachable ? patience_ns() : patience_answered_ns();
+  const bool in_time = delay < progress.began_ns + patience - now;
   if (!in_time && verdict.retry_after_s.value_or(0) > 0) {
     verdict.why +=
         fmt::format(", and asks to wait for {}", format_duration(static_cast<double>(*verdict.retry_after_s)));

@@ -58,6 +58,7 @@ class HttpDriver {
   void count_answer(const HttpCall& call, const HttpExchange& exchange);
   std::exception_ptr why_unwanted(const HttpCall& call, std::int64_t now) const;
   std::int64_t patience_ns() const { return std::chrono::nanoseconds(options_.patience).count(); }
+  std::int64_t patience_answered_ns() const { return std::chrono::nanoseconds(options_.patience_answered).count(); }
   std::vector<HttpExchange*>& free_of(HttpExchange::Buffer buffer) { return free_[static_cast<std::size_t>(buffer)]; }
   bool has_room() const { return exchanges_ < at_once_; }
 

@@ -57,6 +57,7 @@ HttpOptions HttpOptions::from_environment() {
            kPatienceLeast_s, kPatienceMost_s);
     }
     options.patience = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1e3));
+    options.patience_answered = 6 * options.patience;
     options.stall_max = options.patience / 3;
     options.connect_max = options.patience / 3;
   }

@@ -41,8 +41,8 @@ HttpOptions hasty() {
   HttpOptions options;
   options.delay_first = 1ms;
   options.delay_most = 5ms;
-  options.stall_max = 100ms;
-  options.patience = 2s;
+  options.stall_max = 500ms;
+  options.patience = 5s;
   return options;
 }
 
@@ -205,14 +205,20 @@ TEST_F(Http, GivesUpAfterEnoughTriesAndSaysWhy) {
   const Error error = error_of_read();
   EXPECT_EQ(error.kind(), ErrorKind::kIo);
   EXPECT_THAT(error.message(), AllOf(HasSubstr("cannot read '" + server_->url("/a.tar") + "'"), HasSubstr("503"),
-                                     HasSubstr("tried 8 times")));
-  EXPECT_EQ(server_->requests(), 1 + 8);
+                                     HasSubstr("tried 10 times")));
+  EXPECT_EQ(server_->requests(), 1 + 10);
 }
 
 TEST_F(Http, DoesNotWaitLongerThanItsPatience) {
   serve_after(1000, [](const Asked&) { return HttpServer::status(503, "Retry-After: 3600\r\n"); });
   EXPECT_THAT(error_of_read().message(), HasSubstr("asks to wait for 1 h"));
   EXPECT_EQ(server_->requests(), 2);
+}
+
+TEST_F(Http, HasMorePatienceWithAHostThatAnswers) {
+  options_.patience = 100ms;
+  serve_after(1, [](const Asked&) { return HttpServer::status(503, "Retry-After: 1\r\n"); });
+  EXPECT_EQ(read(*open(), 10, 100), content_.substr(10, 100));
 }
 
 TEST_F(Http, RepeatsNothingThatIsRefusedAndRemembersIt) {

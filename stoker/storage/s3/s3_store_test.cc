@@ -188,7 +188,7 @@ TEST_F(S3StoreTest, SaysWhatToCheckWhenItIsRefused) {
               HasSubstr("the bucket is in the region 'eu-far-2', but requests are for 'eu-test-1'"));
   refused(503, "SlowDown");
   const Error slow = error_of([&] { s3_store(server_, quick())->list("s3://bucket/data"); });
-  EXPECT_THAT(slow.message(), AllOf(HasSubstr("'SlowDown' (status 503)"), HasSubstr("tried 8 times")));
+  EXPECT_THAT(slow.message(), AllOf(HasSubstr("'SlowDown' (status 503)"), HasSubstr("tried 10 times")));
 }
 
 TEST_F(S3StoreTest, NamesTheRegionThatARedirectOfAHeadTells) {
