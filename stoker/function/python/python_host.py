@@ -1,12 +1,14 @@
 """Calls a function of the user's for one sample after another: in a process of its own, which a worker of Stoker's starts and
 talks to (main), or in the worker's thread (Caller alone).
 
-The process gets two descriptors: a channel, whose messages are JSON, and memory, in which the values of a sample lie. The first
-message describes the function; each further one is a sample. It knows nothing of Stoker's package, so that it starts quickly.
+The process gets three descriptors: a channel, whose messages are JSON; memory, in which the values of a sample lie; and the end of
+a pipe whose other end is closed when the program ends. The first message describes the function; each further one is a sample. It
+knows nothing of Stoker's package, so that it starts quickly.
 """
 
 import contextlib
 import ctypes
+import fcntl
 import importlib
 import inspect
 import json
@@ -14,6 +16,7 @@ import mmap
 import os
 import pickle
 import random
+import select
 import signal
 import socket
 import sys
@@ -29,7 +32,7 @@ DTYPES = {
     "bf16": numpy.dtype(numpy.uint16, metadata={"stoker": "bf16"}),  # which numpy does not have
 }
 NAMES = {numpy.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
-PR_SET_PDEATHSIG = 1
+F_SETSIG = 10  # which the module fcntl does not have in all versions
 
 
 def name_of(dtype):
@@ -459,10 +462,19 @@ def serve(channel, memory):
         answer({"ns": caller.inside_ns, "rows": [len(result) if result.ndim else 1 for result in results]})
 
 
-def main(channel, memory):
-    # Ctrl-C is for the program, which then ends this process; and so does its end, also in the midst of a call.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def end_with(pipe):
+    """The system kills this process once the other end of the pipe is closed: whichever thread of the program started it, and
+    also in the midst of a call."""
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([pipe], [], [], 0)[0]:
+        sys.exit()  # it was closed before
+
+
+def main(channel, memory, pipe):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends this process
+    end_with(pipe)
     sys.argv[:] = ["-c"]
     try:
         serve(socket.socket(fileno=channel), Memory(memory))
@@ -470,5 +482,5 @@ def main(channel, memory):
         pass
 
 
-if __name__ == "__main__" and len(sys.argv) == 3:
-    main(int(sys.argv[1]), int(sys.argv[2]))
+if __name__ == "__main__" and len(sys.argv) == 4:
+    main(*map(int, sys.argv[1:]))

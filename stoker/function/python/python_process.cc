@@ -15,6 +15,7 @@
 #include <climits>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -74,13 +75,12 @@ struct SpawnPlan {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
 
-  SpawnPlan(int channel, int shared_memory) {
+  /// The same numbers in the new process.
+  explicit SpawnPlan(std::initializer_list<int> kept) {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // The same number twice: the new process keeps it.
-    posix_spawn_file_actions_adddup2(&actions, channel, channel);
-    posix_spawn_file_actions_adddup2(&actions, shared_memory, shared_memory);
+    for (const int descriptor : kept) posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor);
     sigset_t none, usual;
     sigemptyset(&none);
     sigemptyset(&usual);
@@ -106,22 +106,34 @@ PythonProcess::PythonProcess(int shared_memory) {
          "a loader was made while the function of another one was loaded: put the main part of the script under "
          "if __name__ == '__main__'");
   }
+  const std::string executable = python_home().executable;
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     fail(ErrorKind::kIo, "no channel to a process for a function: {}", std::strerror(errno));
   }
   channel_ = pair[0];
   const Descriptor other{pair[1]};
-  const SpawnPlan plan(other.number, shared_memory);
-  const std::string executable = python_home().executable;
-  std::vector<std::string> words = {executable, "-c", std::string(python_host_source()), std::to_string(other.number),
-                                    std::to_string(shared_memory)};
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) {
+    const int failed = errno;
+    ::close(std::exchange(channel_, -1));
+    fail(ErrorKind::kIo, "no pipe to a process for a function: {}", std::strerror(failed));
+  }
+  life_ = pipe[1];
+  const Descriptor its_life{pipe[0]};
+  const SpawnPlan plan({other.number, shared_memory, its_life.number});
+  std::vector<std::string> words = {executable,
+                                    "-c",
+                                    std::string(python_host_source()),
+                                    std::to_string(other.number),
+                                    std::to_string(shared_memory),
+                                    std::to_string(its_life.number)};
   std::vector<std::string> variables = variables_of_process();
   const int failed = ::posix_spawnp(&id_, executable.c_str(), &plan.actions, &plan.attributes,
                                     pointers_to(words).data(), pointers_to(variables).data());
   if (failed == 0) return;
   id_ = -1;
-  ::close(std::exchange(channel_, -1));
+  end();
   fail(failed == EAGAIN || failed == ENOMEM ? ErrorKind::kMemory : ErrorKind::kIo,
        "cannot start {} for a function: {}; STOKER_PYTHON names another interpreter", executable,
        std::strerror(failed));
@@ -130,7 +142,9 @@ PythonProcess::PythonProcess(int shared_memory) {
 PythonProcess::~PythonProcess() { end(); }
 
 void PythonProcess::end() {
-  if (channel_ >= 0) ::close(std::exchange(channel_, -1));
+  for (int* const descriptor : {&channel_, &life_}) {
+    if (*descriptor >= 0) ::close(std::exchange(*descriptor, -1));
+  }
   if (id_ < 0) return;
   ::kill(id_, SIGKILL);
   how_it_ended();

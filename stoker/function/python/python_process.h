@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-/// Threads: one at a time; the thread that starts it must live as long, for the process ends with it.
+/// It ends with this object, and with the program. Threads: one at a time.
 class PythonProcess {
  public:
   /// Starts it; it sees the shared memory under this descriptor. Throws kIo.
@@ -42,6 +42,7 @@ class PythonProcess {
 
   pid_t id_ = -1;
   int channel_ = -1;
+  int life_ = -1;  // the end of a pipe: once it is closed, the system kills the process
   std::string answer_;
 };
 
