@@ -2,9 +2,12 @@
 
 import faulthandler
 import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
+import functions
 import sample_images
 
 FULL = "STOKER_TEST_FULL" in os.environ
@@ -42,3 +45,22 @@ def recipe():
     import stoker
 
     return stoker.recipe().decode().random_resized_crop(32).random_flip().normalize("imagenet")
+
+
+@pytest.fixture(scope="session")
+def frameworks():
+    """The Python that has a current torchvision, which ./dev test --full fetches."""
+    torchrun = os.environ.get("STOKER_TEST_TORCHRUN", Path(__file__).resolve().parents[2] / "build/torchrun-venv/bin/torchrun")
+    return Path(torchrun).with_name("python")
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """functions.C_SOURCE, compiled by itself: its one header is what a user has."""
+    import stoker
+
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "functions.cc").write_text("#include <cstdlib>\n" + functions.C_SOURCE)
+    subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O1", f"-I{stoker.include_folder()}",
+                    folder / "functions.cc", "-o", folder / "libfunctions.so"], check=True)
+    return f"{folder}/libfunctions.so"

@@ -401,16 +401,6 @@ class Mirrored:
         return ImageOps.mirror(image)
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    """Compiled by itself: its one header is what a user has."""
-    folder = tmp_path_factory.mktemp("library")
-    (folder / "functions.cc").write_text("#include <cstdlib>\n" + functions.C_SOURCE)
-    subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O1", f"-I{stoker.include_folder()}",
-                    folder / "functions.cc", "-o", folder / "libfunctions.so"], check=True)
-    return f"{folder}/libfunctions.so"
-
-
 @pytest.mark.parametrize("isolated", [False, True])
 def test_a_shared_object_has_functions(folder, coded, library, isolated):
     plain = pictures().apply(coded)["image"]

@@ -132,7 +132,10 @@ def process_id(image):
 C_SOURCE = r"""
 #include <stoker_function.h>
 
+#include <unistd.h>
+
 #include <csignal>
+#include <vector>
 
 STOKER_FUNCTION(inverted, call) {
   const auto in = call.taken<std::uint8_t>(0);
@@ -181,6 +184,15 @@ STOKER_FUNCTION(crashes, call) {
   if (is_chosen(call)) std::raise(SIGSEGV);
 }
 
+STOKER_FUNCTION(hangs, call) {
+  while (is_chosen(call)) pause();
+}
+
+STOKER_FUNCTION(leaks, call) {
+  static std::vector<std::vector<char>> kept;
+  kept.emplace_back(3 << 20, is_chosen(call));
+}
+
 STOKER_FUNCTION(mistaken, call) { call.taken<float>(0); }
 
 extern "C" int status(StokerFunctionCall*) { return 7; }
@@ -208,3 +220,8 @@ def one_short(images):
 
 def fails_for_batches(images):
     raise ValueError("not for batches")
+
+
+def hangs_for_batches(images):
+    while True:
+        time.sleep(1)
