@@ -146,6 +146,12 @@ void add_token_options(Command& command, std::optional<TokenSamples>& tokens) {
   command.add_option("--token-type", type, "How tokens are stored in files that do not say it, such as u16")
       ->option_text("TYPE")
       ->needs(option);
+  const auto field = [those](const std::string& text) { those().field = text; };
+  command
+      .add_option("--token-field", field,
+                  "DATA are samples of any format, of which this field has the tokens: a document each")
+      ->option_text("NAME")
+      ->needs(option);
   const auto streams = [those](const std::string& text) {
     those().streams = parse_integer<std::int64_t>("--streams", text, {1});
   };

@@ -228,7 +228,7 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   set_example(*command, "stoker info packed");
   command->callback([options, command, &interrupts] {
     if (!options->tokens) return run_info(*options, interrupts);
-    require_for_tokens(*command, {"--token-type", "--streams", "--document-seed"});
+    require_for_tokens(*command, {"--token-type", "--token-field", "--streams", "--document-seed"});
     run_token_info(*options, interrupts);
   });
 }

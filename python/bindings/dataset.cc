@@ -41,8 +41,12 @@ nb::object token_type_as_given(const std::optional<TokenSamples>& tokens) {
   return tokens && tokens->type ? nb::cast(std::string(to_string(*tokens->type))) : nb::none();
 }
 
+nb::object token_field_as_given(const std::optional<TokenSamples>& tokens) {
+  return tokens && !tokens->field.empty() ? to_python_text(tokens->field) : nb::none();
+}
+
 std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb::handle streams,
-                                          nb::handle document_seed) {
+                                          nb::handle document_seed, nb::handle field) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   TokenSamples options;
   options.streams = integer_argument("streams", streams, 0, kMost);
@@ -50,10 +54,12 @@ std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb
   if (!document_seed.is_none()) {
     options.document_seed = static_cast<std::uint64_t>(integer_argument("document_seed", document_seed, 0, kMost));
   }
+  if (!field.is_none()) options.field = text_argument("token_field", field);
   if (tokens.is_none()) {
-    if (!type.is_none() || options.streams > 0 || options.document_seed) {
+    if (!type.is_none() || options.streams > 0 || options.document_seed || !options.field.empty()) {
       fail(ErrorKind::kUsage,
-           "token_type, streams and document_seed are about tokens: give tokens, the length of a sequence, too");
+           "token_type, token_field, streams and document_seed are about tokens: give tokens, the length of a "
+           "sequence, too");
     }
     return std::nullopt;
   }
@@ -80,7 +86,7 @@ PyDataset open_paths(nb::handle data, const OpenOptions& options) {
                        text_or_none(options.store.region), options.store.anonymous, text_or_none(options.fields.image),
                        text_or_none(options.fields.label), tokens_as_given(options.tokens),
                        token_type_as_given(options.tokens), options.tokens ? options.tokens->streams : 0,
-                       document_seed_as_given(options.tokens)));
+                       document_seed_as_given(options.tokens), token_field_as_given(options.tokens)));
   };
   return opened;
 }
@@ -91,12 +97,12 @@ constexpr const char* kOpen =
     "io: str = 'auto', direct: bool = False, store_endpoint: str | None = None, store_region: str | None = None, "
     "store_anonymous: bool = False, image_field: str | None = None, label_field: str | None = None, "
     "tokens: int | str | None = None, token_type: str | None = None, streams: int = 0, "
-    "document_seed: int | None = None) -> Dataset";
+    "document_seed: int | None = None, token_field: str | None = None) -> Dataset";
 
 PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index, nb::handle io, nb::handle direct,
                     nb::handle store_endpoint, nb::handle store_region, nb::handle store_anonymous,
                     nb::handle image_field, nb::handle label_field, nb::handle tokens, nb::handle token_type,
-                    nb::handle streams, nb::handle document_seed) {
+                    nb::handle streams, nb::handle document_seed, nb::handle token_field) {
   OpenOptions options;
   if (!index_dir.is_none()) options.index_folder = path_argument("index_dir", index_dir);
   options.use_indexes = flag_argument("use_index", use_index);
@@ -107,7 +113,7 @@ PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index,
   options.store.anonymous = flag_argument("store_anonymous", store_anonymous);
   if (!image_field.is_none()) options.fields.image = text_argument("image_field", image_field);
   if (!label_field.is_none()) options.fields.label = text_argument("label_field", label_field);
-  options.tokens = token_options(tokens, token_type, streams, document_seed);
+  options.tokens = token_options(tokens, token_type, streams, document_seed, token_field);
   if (!options.use_indexes && !options.index_folder.empty()) {
     fail(ErrorKind::kUsage, "index_dir is given, but use_index is False; leave one of them out");
   }
@@ -241,7 +247,8 @@ void bind_dataset(nb::module_& module) {
       "io"_a.none() = "auto", "direct"_a.none() = false, "store_endpoint"_a.none() = nb::none(),
       "store_region"_a.none() = nb::none(), "store_anonymous"_a.none() = false, "image_field"_a.none() = nb::none(),
       "label_field"_a.none() = nb::none(), "tokens"_a.none() = nb::none(), "token_type"_a.none() = nb::none(),
-      "streams"_a.none() = 0, "document_seed"_a.none() = nb::none(), nb::sig(kOpen),
+      "streams"_a.none() = 0, "document_seed"_a.none() = nb::none(), "token_field"_a.none() = nb::none(),
+      nb::sig(kOpen),
       "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of "
       "them.\n\nindex_dir: the folder in which to look for the shards' indexes first\nuse_index: if False, "
       "every shard is scanned and the result is not cached\nio: how shards are read: 'uring', 'pread', or "
@@ -252,7 +259,8 @@ void bind_dataset(nb::module_& module) {
       "classes), where the usual ones are not meant\ntokens: the data are tokens, in sequences of so many, or as "
       "'documents': .bin with .idx, .npy, numbers alone\ntoken_type: how they are stored in files that do not say "
       "it, such as 'u16'\nstreams: so many streams that go on from batch to batch, as many as a global batch has "
-      "samples\ndocument_seed: for sequences, each file's documents in an order that this number decides"
+      "samples\ndocument_seed: for sequences, each file's documents in an order that this number decides\n"
+      "token_field: the data are samples of any format, and this field of each, such as 'input_ids', is a document"
       "\n\n>>> len(stoker.open(\"photos\"))\n"
       "24");
 }

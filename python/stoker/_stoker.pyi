@@ -687,5 +687,6 @@ def open(
     token_type: str | None = None,
     streams: int = 0,
     document_seed: int | None = None,
+    token_field: str | None = None,
 ) -> Dataset: ...
 def recipe(name: _Path | None = None) -> Recipe: ...

@@ -87,7 +87,7 @@ def test_functions_and_constructors_have_signatures():
     assert list(inspect.signature(stoker.open).parameters) == ["data", "index_dir", "use_index", "io", "direct",
                                                               "store_endpoint", "store_region", "store_anonymous",
                                                               "image_field", "label_field", "tokens", "token_type", "streams",
-                                                              "document_seed"]
+                                                              "document_seed", "token_field"]
     parameters = inspect.signature(stoker.Loader).parameters
     assert list(parameters)[:3] == ["data", "recipe", "batch"]
     assert parameters["batch"].kind is inspect.Parameter.KEYWORD_ONLY and parameters["batch"].default is None

@@ -226,7 +226,7 @@ TEST_F(CInterface, SaysWhatIsWrong) {
   EXPECT_THAT(stoker_error(), HasSubstr("no-such-folder"));
   const char* const paths[] = {path_.c_str(), nullptr};
   for (const char* option : {"io=mmap", "direct=1", "tokens=few", "stream=4", "streams=4", "token_type=u16",
-                             "document_seed=1", "index_dir="}) {
+                             "token_field=x", "document_seed=1", "index_dir="}) {
     const char* const options[] = {option, nullptr};
     EXPECT_EQ(stoker_open(paths, options, &data), kStokerUsage) << option;
   }

@@ -74,6 +74,7 @@ constexpr OpenOptionRow kOpenOptions[] = {
      }},
     {"token_type",
      [](OpenOptions& options, std::string_view text) { tokens_of(options).type = parse_token_type(text); }},
+    {"token_field", [](OpenOptions& options, std::string_view text) { tokens_of(options).field = text; }},
     {"streams",
      [](OpenOptions& options, std::string_view text) {
        tokens_of(options).streams = static_cast<std::int64_t>(parse_whole(text, 1, kWholeMax));

@@ -76,8 +76,8 @@ const char* stoker_error(void);
 
 // Opens what the paths name, one after another: folders, shards, lists, patterns, URLs. `paths` and `options` end with
 // NULL; `options`, "name=value", may be NULL: io, direct, use_index, index_dir, store_endpoint, store_region,
-// store_anonymous, image_field, label_field, tokens, token_type, streams, document_seed, with the meanings that they
-// have in Python.
+// store_anonymous, image_field, label_field, tokens, token_type, token_field, streams, document_seed, with the meanings
+// that they have in Python.
 int stoker_open(const char* const* paths, const char* const* options, StokerDataset** dataset);
 int64_t stoker_dataset_size(const StokerDataset* dataset);
 // NULL past the last class, and for data whose classes have no names.

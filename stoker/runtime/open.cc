@@ -27,7 +27,7 @@ IoKind parse_io(std::string_view name) { return value_of(kIoKinds, name, "not a 
 
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
                                     const OpenOptions& options) {
-  if (options.tokens) {
+  if (options.tokens && options.tokens->field.empty()) {
     const Stores stores = open_stores(options, stop);
     std::vector<Location> files;
     for (const std::string& pattern : data) {
@@ -41,8 +41,10 @@ std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const 
                            .images = options.fields.image};
   const bool far = std::any_of(data.begin(), data.end(), [](const Location& one) { return !one.is_local(); });
   auto opening = make_shared_at_home<ThreadPool>("stoker-open", far ? kOpenThreadsFar : kOpenThreads, kShardsQueued);
-  return with_fields(open_dataset(data, open_stores(options, stop), index, stop, std::move(opening)), options.fields,
-                     stop);
+  std::shared_ptr<const Dataset> opened =
+      open_dataset(data, open_stores(options, stop), index, stop, std::move(opening));
+  if (options.tokens) return open_tokens_of(opened, *options.tokens, stop);
+  return with_fields(std::move(opened), options.fields, stop);
 }
 
 std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop, const OpenOptions& options) {

@@ -33,7 +33,7 @@ struct OpenOptions {
   std::string index_folder{};  // where to look for indexes first
   StoreOptions store{};
   FieldChoice fields{};                  // that hold images and labels, where the usual ones are not meant
-  std::optional<TokenSamples> tokens{};  // DATA are files of tokens, of which samples are made in this way
+  std::optional<TokenSamples> tokens{};  // DATA are tokens, of which samples are made in this way
 };
 
 /// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern, or URLs of shards. Its reads run on

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import tarfile
 
+import numpy
 import pytest
 
 from foreign_formats import audit, full, python_with, varint
@@ -167,3 +168,32 @@ def test_numbers_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
         for number, row in enumerate(rows):
             ids = b"".join(value.to_bytes(8, "little") for value in row)
             assert found.get(f"{file.stem}/{number:08}.ids.i64", b"") == ids, (file, number)
+
+
+TOKENS = """
+[[view]]
+name = "tokens"
+field = "tokens.i64"
+operators = [{op = "decode_tokens", length = 64}]
+"""
+
+
+@full
+def test_token_columns_that_pyarrow_wrote_are_sequences(stoker, samples, tmp_path):
+    rows = [[(row * row + place * place) % 50257 for place in range(row * 37 % 700)] for row in range(400)]
+    (tmp_path / "theirs").mkdir()
+    subprocess.run([python_with(tmp_path, "pyarrow==26.0.1"), "-c", NUMBERS_WRITER, tmp_path / "theirs",
+                    samples[0] / samples[1][0]["name"]], input=json.dumps(rows), text=True, check=True)
+    (tmp_path / "tokens.toml").write_text(TOKENS)
+
+    def audited(data, *options):
+        stoker.text("run", data, "--recipe", tmp_path / "tokens.toml", "--tokens", 64, *options, "--batch", 16, "--epochs", 2,
+                    "--audit", tmp_path / "audit")
+        return (tmp_path / "audit").read_text()
+
+    numpy.save(tmp_path / "same.npy", numpy.concatenate([numpy.array(row, numpy.int64) for row in rows]))
+    expected = audited(tmp_path / "same.npy")
+    assert len(expected.splitlines()) > 4000
+    for file in sorted((tmp_path / "theirs").iterdir()):
+        file.rename(tmp_path / "same.parquet")
+        assert audited(tmp_path / "same.parquet", "--token-field", "ids") == expected, file

@@ -1,7 +1,9 @@
 """Texts become tokens: every word is its number's line in the vocabulary, and comes back from a run that only reads."""
 
 import collections
+import io
 import json
+import tarfile
 
 import numpy
 import pytest
@@ -80,6 +82,19 @@ def test_a_finished_pack_is_not_replaced(stoker, texts):
     (texts / "other").mkdir()
     (texts / "other" / "notes.txt").write_text("mine")
     assert "is not empty" in stoker.refusal(2, "pack", texts / "train.txt", texts / "other", "--tokens", "bytes")
+
+
+def test_a_field_of_any_format_has_tokens(stoker, tmp_path):
+    documents = [numpy.arange(number, dtype="<u2") for number in (5, 0, 9)]
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for number, document in enumerate(documents):
+            member = tarfile.TarInfo(f"{number}.ids.u16")
+            member.size = document.nbytes
+            tar.addfile(member, io.BytesIO(document.tobytes()))
+    assert stoker.json("info", tmp_path / "a.tar", "--tokens", 4, "--token-field", "ids") == {
+        "format": "tokens", "samples": 3, "tokens": 14, "bytes": 28, "fields": ["tokens.u16"]}
+    assert stoker.json("info", tmp_path / "a.tar", "--tokens", "documents", "--token-field", "ids.u16")["samples"] == 2
+    assert "--token-field requires --tokens" in stoker.refusal(2, "info", tmp_path / "a.tar", "--token-field", "ids")
 
 
 @pytest.mark.parametrize("option", [["--shuffle", "3"], ["--format", "mds"], ["--dry-run"], ["--threads", "2"], ["--quality", "90"],

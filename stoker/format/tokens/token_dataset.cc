@@ -12,6 +12,7 @@
 #include "stoker/base/random.h"
 #include "stoker/base/units.h"
 #include "stoker/format/key_prefix.h"
+#include "stoker/format/tokens/token_columns.h"
 #include "stoker/storage/arranged_source.h"
 
 namespace stoker {
@@ -39,14 +40,16 @@ void shuffle_documents(TokenFile& file, std::uint64_t seed, std::uint64_t number
 
 class TokenDataset final : public Dataset {
  public:
-  TokenDataset(std::vector<TokenFile> files, const TokenSamples& options)
+  TokenDataset(std::vector<TokenFile> files, TrafficMeters meters, const TokenSamples& options)
       : files_(std::move(files)),
+        meters_(std::move(meters)),
         length_(options.length.value_or(0)),
         streams_(options.streams),
         document_seed_(options.document_seed) {
     field_names_ = {fmt::format("tokens.{}", to_string(files_.front().type))};
     for (const TokenFile& file : files_) {
-      prefixes_.push_back(key_prefix_of_file(file.source->name(), {".bin", ".npy"}));
+      prefixes_.push_back(
+          key_prefix_of_file(file.source->name(), {".bin", ".npy", ".parquet", ".arrow", ".mds", ".tar"}));
       first_samples_.push_back(first_samples_.back() + samples_of(file));
     }
     if (first_samples_.back() == 0) {
@@ -104,6 +107,7 @@ class TokenDataset final : public Dataset {
     return sum;
   }
 
+  TrafficMeters meters() const override { return meters_; }
   std::int64_t streams() const override { return streams_; }
   std::vector<std::uint64_t> field_sizes(std::string_view field) const override {
     if (length_ == 0 || field != field_names_.front()) return {};
@@ -124,17 +128,14 @@ class TokenDataset final : public Dataset {
   }
 
   std::vector<TokenFile> files_;
+  TrafficMeters meters_;
   std::int64_t length_, streams_, stream_length_ = 0;
   std::optional<std::uint64_t> document_seed_;
   std::vector<std::string> field_names_, classes_, prefixes_;
   std::vector<std::int64_t> first_samples_{0};  // of each file, and all last
 };
 
-}  // namespace
-
-std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, const Stores& stores,
-                                           const TokenSamples& options, const std::stop_token& stop) {
-  if (named.empty()) fail(ErrorKind::kUsage, "no file of tokens was named");
+void check(const TokenSamples& options) {
   if (options.length && (*options.length < 1 || *options.length > kTokensMost)) {
     fail(ErrorKind::kUsage, "length is {}, but must be at least 1 and at most {}", *options.length, kTokensMost);
   }
@@ -144,7 +145,24 @@ std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, c
   if (options.document_seed && !options.length) {
     fail(ErrorKind::kUsage, "a document_seed is for sequences, whose documents it shuffles: name their length");
   }
-  const bool with_documents = !options.length || options.document_seed;
+}
+
+bool needs_documents(const TokenSamples& options) { return !options.length || options.document_seed; }
+
+std::shared_ptr<const Dataset> samples_of(std::vector<TokenFile> files, TrafficMeters meters,
+                                          const TokenSamples& options) {
+  if (options.document_seed) {
+    for (std::size_t i = 0; i < files.size(); ++i) shuffle_documents(files[i], *options.document_seed, i);
+  }
+  return std::make_shared<TokenDataset>(std::move(files), std::move(meters), options);
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, const Stores& stores,
+                                           const TokenSamples& options, const std::stop_token& stop) {
+  if (named.empty()) fail(ErrorKind::kUsage, "no file of tokens was named");
+  check(options);
   stores.expect(named);
   std::vector<Location> files;
   for (const Location& at : named) {
@@ -152,21 +170,29 @@ std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, c
   }
   stores.expect(files);
   std::vector<TokenFile> opened;
+  TrafficMeters meters;
   for (const Location& at : files) {
     if (stop.stop_requested()) fail(ErrorKind::kClosed, "stopped while files of tokens were opened");
-    opened.push_back(open_token_file(stores, at, options.type, with_documents));
-    TokenFile& file = opened.back();
+    if (auto meter = stores.of(at).meter()) add_meters({std::move(meter)}, meters);
+    opened.push_back(open_token_file(stores, at, options.type, needs_documents(options)));
+    const TokenFile& file = opened.back();
     if (file.type != opened.front().type) {
       fail(ErrorKind::kData, "'{}' has tokens of type {}, and '{}' of type {}", opened.front().source->name(),
            to_string(opened.front().type), file.source->name(), to_string(file.type));
     }
-    if (with_documents && file.documents.size() < 2) {
+    if (needs_documents(options) && file.documents.size() < 2) {
       fail(ErrorKind::kUsage, "'{}' does not say where documents begin, as an .idx and the rows of an array do; {}",
            file.source->name(), options.length ? "leave out document_seed" : "name a length of sequences");
     }
-    if (options.document_seed) shuffle_documents(file, *options.document_seed, opened.size() - 1);
   }
-  return std::make_shared<TokenDataset>(std::move(opened), options);
+  return samples_of(std::move(opened), std::move(meters), options);
+}
+
+std::shared_ptr<const Dataset> open_tokens_of(const std::shared_ptr<const Dataset>& data, const TokenSamples& options,
+                                              const std::stop_token& stop) {
+  check(options);
+  return samples_of(open_token_columns(data, options.field, options.type, needs_documents(options), stop),
+                    data->meters(), options);
 }
 
 }  // namespace stoker

@@ -21,6 +21,8 @@ struct TokenSamples {
   /// stream i mod streams. For an order without shuffling, and global batches of as many.
   std::int64_t streams = 0;
   std::optional<TokenType> type{};  // of files that do not say it
+  /// A field of the samples of any data set, each of which is a document; empty: files of tokens.
+  std::string field{};
   /// For sequences: each file's documents in an order that this number decides, as if they had been written so.
   std::optional<std::uint64_t> document_seed{};
 };
@@ -30,5 +32,9 @@ struct TokenSamples {
 /// when asked to `stop`.
 std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, const Stores& stores,
                                            const TokenSamples& options, const std::stop_token& stop = {});
+/// The same of a field of another data set's samples, a shard of which stands for a file. Throws as
+/// open_token_columns() does.
+std::shared_ptr<const Dataset> open_tokens_of(const std::shared_ptr<const Dataset>& data, const TokenSamples& options,
+                                              const std::stop_token& stop = {});
 
 }  // namespace stoker

@@ -117,8 +117,8 @@ TokenFile open_token_file(const Stores& stores, const Location& at, std::optiona
   }
   if (!type) {
     fail(ErrorKind::kUsage,
-         "'{}' does not say what its tokens are: it is no array of numpy's, and has no '{}' beside it; give their type "
-         "as token_type, such as u16",
+         "'{}' does not say what its tokens are: it is not an array of numpy's, and has no '{}' beside it; give their "
+         "type as token_type, such as u16, or, of samples that have tokens in a field, that as token_field",
          source.name(), beside.text());
   }
   file.type = *type;
