@@ -45,6 +45,8 @@ operators = [
 [[view]]
 name = "label"
 """
+# By stage, what is left out to do without it. Not of geometry, which gives the images of a batch one size.
+OPERATORS = {"color": ("rand_augment", "gaussian_blur", "normalize")}
 STAGES = ("forecasts", "bottlenecks", "advice", "repeats", "watching", "agreement", "stories")
 
 
@@ -55,7 +57,7 @@ class Failed(Exception):
 class Bench:
     """The command, the data, and what is reported."""
 
-    def __init__(self, build, folder, images, cases_named):
+    def __init__(self, build, folder, images, cases_named=None):
         self.build, self.folder, self.stoker = build, folder, build / "stoker"
         self.bucket = folder / "served" / "bench"
         self.bucket.mkdir(parents=True)
@@ -101,10 +103,13 @@ class Bench:
         return throttles.Store(self.build, self.bucket.parent, latency_s, link_bytes_per_s)
 
     def recipe(self, name):
-        if name != "aug-heavy":
+        """What the command is given: a recipe of its own, or the file of "aug-heavy" or of "aug-heavy without STAGE"."""
+        base, _, stage = name.partition(" without ")
+        if base != "aug-heavy":
             return name
-        file = self.folder / "aug-heavy.toml"
-        file.write_text(AUGMENTED)
+        lines = [line for line in AUGMENTED.splitlines() if not any(f'"{one}"' in line for one in OPERATORS.get(stage, ()))]
+        file = self.folder / f"{name.replace(' ', '-')}.toml"
+        file.write_text("\n".join(lines))
         return file
 
     def doctor(self, throttle, data, recipe, batch, step, *options):
@@ -239,9 +244,9 @@ def turning_disk(case):
 
 
 def followed(bench, case, what_if):
-    """The throttle, data and options with the change made; None if it cannot be made on this machine."""
+    """The case with the change made; None if it cannot be made on this machine."""
     words = dict(word.split("=", 1) for word in what_if.split())
-    data, options, throttle = case.data, list(case.options), case.throttle
+    data, recipe, options, throttle = case.data, case.recipe, list(case.options), case.throttle
     for name, value in words.items():
         if name in ("cores", "threads"):
             cores = float(value)
@@ -263,9 +268,11 @@ def followed(bench, case, what_if):
                 at = options.index(flag)
                 del options[at:at + 2]
             options += [flag, value]
+        elif name == "without" and recipe == "aug-heavy" and value in OPERATORS:
+            recipe += f" without {value}"
         else:
             return None
-    return (throttle, data, options) if data else None
+    return dataclasses.replace(case, throttle=throttle, data=data, recipe=recipe, options=tuple(options)) if data else None
 
 
 def first_followed(bench, case, answer):
@@ -288,14 +295,14 @@ def advice(bench):
                 made = first_followed(bench, case, answer)
             if made is None:
                 return (answer["changes"] or [{"change": "none", "gain": 0}])[0], before, None
-            change, (throttle, data, options) = answer["changes"][0], made
-            with throttle(bench) as active:
+            change = answer["changes"][0]
+            with made.throttle(bench) as active:
                 # A cache has what it keeps, and windows are full, once the first epoch is over. Of an epoch the loader tells how
                 # fast its batches were taken; a GPU that has some of them waiting takes no more than its steps let it.
                 later = any(word in change["what_if"] for word in ("cache", "order"))
                 after = min(case.batch / case.step,
-                            bench.rate(active, data, case.recipe, case.batch, case.step, before * (1 + change["gain"]), *options,
-                                       later=later))
+                            bench.rate(active, made.data, made.recipe, case.batch, case.step, before * (1 + change["gain"]),
+                                       *made.options, later=later))
             if case.expected <= cases.CPU:  # the speed of a virtual machine's cores changes from one minute to the next
                 with case.throttle(bench) as active:
                     again = bench.rate(active, case.data, case.recipe, case.batch, case.step, before, *case.options)

@@ -37,6 +37,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--checkpoint", type=Path, help="go on from this file if it is there, and write it")
     parser.add_argument("--every", type=int, default=1000, help="steps between two checkpoints")
+    parser.add_argument("--steps", type=int, help="stop after so many")
+    parser.add_argument("--audit", type=Path, help="a folder: each process writes down what it was given")
     return parser.parse_args()
 
 
@@ -76,7 +78,8 @@ class Training:
         common = dict(global_batch=options.global_batch, pin_memory=gpu is not None)
         train = stoker.open(options.data / "train")
         # Where Stoker was built with CUDA, device=f"cuda:{gpu}" leaves a part of the work to the GPU.
-        self.train = stoker.torch.Loader(train, options.recipe, seed=options.seed, **common)
+        audit = options.audit and options.audit / f"{os.uname().nodename}-{os.getpid()}.jsonl"
+        self.train = stoker.torch.Loader(train, options.recipe, seed=options.seed, audit=audit, **common)
         self.val = stoker.torch.Loader(stoker.open(options.data / "val"), "imagenet-val", order="none", bad_sample="skip", **common)
 
         self.module = network(options.model, len(train.classes)).to(self.device, memory_format=torch.channels_last)
@@ -87,6 +90,7 @@ class Training:
         self.optimizer = torch.optim.SGD(without_decay(self.module), lr=options.lr * options.global_batch / 256, momentum=0.9,
                                          weight_decay=options.weight_decay)
         warmup, steps = options.warmup_epochs * len(self.train), options.epochs * len(self.train)
+        self.steps = 0
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, lambda step: min((step + 1) / max(warmup, 1), 0.5 * (1 + math.cos(math.pi * step / steps))))
 
@@ -126,6 +130,9 @@ class Training:
             self.average.update_parameters(self.module)
             if self.train.state_dict()["batch"] % self.options.every == 0:
                 self.keep()
+            self.steps += 1
+            if self.steps == self.options.steps:
+                break
 
     @torch.no_grad()
     def accuracy(self, model: nn.Module) -> float:
@@ -143,6 +150,8 @@ class Training:
     def run(self) -> None:
         for number in range(self.resume(), self.options.epochs):
             self.epoch(number)
+            if self.steps == self.options.steps:
+                break
             self.keep()
             accuracies = self.accuracy(self.module), self.accuracy(self.average.module)
             if self.rank == 0:

@@ -45,7 +45,12 @@ class _Member:
 
 
 class EpochIterator:
-    """The remaining batches of an epoch; its length is their number."""
+    """The remaining batches of an epoch; its length is their number.
+
+    >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
+    ...     loader.epoch(3)
+    stoker.ray.EpochIterator(batches_left=3)
+    """
 
     def __init__(self, loader: Loader, turn: int, left: int) -> None:
         self._loader, self._turn, self._left = loader, turn, left
@@ -81,7 +86,14 @@ class Loader:
     that came from elsewhere are read-only; stoker.torch.tensors(batch) has them as tensors. An actor that is lost costs time:
     its batches are made again. `quarantine` and a cache on disk are files of each actor's machine.
 
-    There is no report(): metrics() has the batches and bytes that came from actors, and how long the consumer waited."""
+    There is no report(): metrics() has the batches and bytes that came from actors, and how long the consumer waited.
+
+    >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=(1, 2)) as loader:
+    ...     for batch in loader:
+    ...         image, label = batch.image, batch.label
+    >>> image.shape
+    (8, 3, 224, 224)
+    """
 
     def __init__(
         self,
@@ -142,7 +154,12 @@ class Loader:
         return self.epoch(self._next_epoch)
 
     def epoch(self, epoch: int) -> EpochIterator:
-        """An iterator over the batches of this epoch; the epoch of a state that was loaded begins there."""
+        """An iterator over the batches of this epoch; the epoch of a state that was loaded begins there.
+
+        >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
+        ...     [batch.epoch for batch in loader.epoch(3)]
+        [3, 3, 3]
+        """
         self._check_open()
         first = min(self._position[1], len(self)) if self._resumes and self._position[0] == epoch else 0
         self._turn += 1
@@ -154,12 +171,28 @@ class Loader:
         return EpochIterator(self, self._turn, len(self) - first)
 
     def state_dict(self) -> dict[str, Any]:
-        """The position of training, which stoker.Loader takes, too."""
+        """The position of training, which stoker.Loader takes, too.
+
+        >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
+        ...     batch = next(iter(loader))
+        ...     state = loader.state_dict()
+        >>> state["epoch"], state["batch"]
+        (0, 1)
+        """
         epoch, index = self._position
         return {**self._template, "epoch": epoch, "batch": self._local._global_batches if self._ended else index}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Moves the loader to a state's position, of a loader of any kind with the same data and options."""
+        """Moves the loader to a state's position, of a loader of any kind with the same data and options.
+
+        >>> with stoker.Loader("photos", "imagenet-train", batch=8, seed=7) as loader:
+        ...     batch = next(iter(loader))
+        ...     state = loader.state_dict()
+        >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, seed=7, actors=1) as loader:
+        ...     loader.load_state_dict(state)
+        ...     len(loader.epoch(state["epoch"]))
+        2
+        """
         self._check_open()
         self._stop()
         self._local.load_state_dict(state_dict)
@@ -190,7 +223,13 @@ class Loader:
         return sum(not member.dismissed for member in self._members)
 
     def metrics(self) -> dict[str, int]:
-        """What came from where so far, and how long the consumer waited for it."""
+        """What came from where so far, and how long the consumer waited for it.
+
+        >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
+        ...     keys = [batch.key for batch in loader]
+        ...     loader.metrics()["batches"]
+        3
+        """
         return {**self._counts, "actors": self.actors}
 
     def close(self) -> None:

@@ -168,7 +168,11 @@ class Batch(tuple):
 
     def random_seed(self, name: str = "") -> int:
         """A number below 2**63 for random numbers that you draw for this batch: a function of the loader's seed, the epoch, the
-        batch's first position and the name, and so the same after a resume and for any number of threads."""
+        batch's first position and the name, and so the same after a resume and for any number of threads.
+
+        >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-train", batch=8)))
+        >>> noise = torch.Generator().manual_seed(batch.random_seed("noise"))
+        """
         first = self._fact("position")[:1].tolist()
         return _stoker._batch_random_seed(self._fact("seed"), self._fact("epoch"), first[0] if first else 0, name)
 
@@ -183,7 +187,12 @@ class Batch(tuple):
         return make_batch, (self._names, tuple(self), self._facts)
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Batch:
-        """The same batch with the function applied to each tensor: batch.map(lambda tensor: tensor.to("cuda"))."""
+        """The same batch with the function applied to each tensor: batch.map(lambda tensor: tensor.to("cuda")).
+
+        >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-train", batch=8)))
+        >>> batch.map(torch.Tensor.half)
+        Batch(image=[8, 3, 224, 224] torch.float16, label=[8] torch.float16)
+        """
         return type(self)((one.map(function) if isinstance(one, (Ragged, Padded)) else function(one) for one in self), self._facts)
 
 

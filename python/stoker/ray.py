@@ -52,7 +52,11 @@ def pack(
     `plan` names the file that says what the tasks are; with an earlier call's plan the job goes on where that stood. A worker
     does `tasks_at_once` tasks on `threads` cores and opens the data once for them; it is started anew up to `retries` times.
     `options` are those of the command, with underscores: `shard_size="1GiB"`, `raw=True`, `quarantine="bad.jsonl"`. Fails where
-    no sample is left to pack."""
+    no sample is left to pack.
+
+    >>> stoker.ray.pack("photos", "packed", plan="packed.plan", shuffle=7)["samples"]
+    24
+    """
     return _job(["pack", fspath(data), fspath(to)], fspath(plan), _arguments(options), (0,), threads, tasks_at_once, retries)
 
 
@@ -65,7 +69,11 @@ def index(
     retries: int = 3,
     **options: Any,
 ) -> dict[str, Any]:
-    """Writes an index for each shard of `data`, and returns what `stoker index --json` prints. Arguments as for pack()."""
+    """Writes an index for each shard of `data`, and returns what `stoker index --json` prints. Arguments as for pack().
+
+    >>> stoker.ray.index("shards", plan="index.plan", index_dir="indexes")["shards"]
+    2
+    """
     words = ["index", *_paths(data)]
     return _job(words, fspath(plan), _arguments(options), (0, _FOUND_FAULTS), threads, tasks_at_once, retries)
 
@@ -80,7 +88,11 @@ def verify(
     **options: Any,
 ) -> dict[str, Any]:
     """Checks every byte and image of `data`, and returns what `stoker verify --json` prints: `bad` lists what is bad. Arguments
-    as for pack()."""
+    as for pack().
+
+    >>> stoker.ray.verify("photos", plan="verify.plan")["bad"]
+    []
+    """
     words = ["verify", *_paths(data)]
     return _job(words, fspath(plan), _arguments(options), (0, _FOUND_FAULTS), threads, tasks_at_once, retries)
 

@@ -153,29 +153,68 @@ class Loader:
             f"has the samples of rank {our_rank} of {our_world}: make the loader after init_process_group(), or give rank= and world=")
 
     def epoch(self, epoch: int) -> EpochIterator:
-        """An iterator over the batches of this epoch."""
+        """An iterator over the batches of this epoch.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     [batch.epoch for batch in loader.epoch(3)]
+        [3, 3, 3]
+        """
         self._check_place()
         return EpochIterator(self._loader.epoch(epoch), self._form)
 
     def request(self, epoch: int, index: int) -> None:
-        """Asks for one batch of an epoch, the same as in a run; take() gives it."""
+        """Asks for one batch of an epoch, the same as in a run; take() gives it.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     loader.request(5, 2)
+        ...     len(loader.take().key)
+        8
+        """
         self._loader.request(epoch, index)
 
     def take(self, timeout: float | None = None) -> Batch | None:
-        """The first batch that request() asked for and that was not taken yet; None after the timeout, in seconds."""
+        """The first batch that request() asked for and that was not taken yet; None after the timeout, in seconds.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8, seed=7) as loader:
+        ...     loader.request(5, 0)
+        ...     loader.take().key == next(loader.epoch(5)).key
+        True
+        """
         batch = self._loader.take(timeout)
         return None if batch is None else _as_tensors(batch, self._form)
 
     def set_epoch(self, epoch: int) -> None:
-        """Names the epoch that the next iteration runs, as with a DistributedSampler."""
+        """Names the epoch that the next iteration runs, as with a DistributedSampler.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     loader.set_epoch(3)
+        ...     next(iter(loader)).epoch
+        3
+        """
         self._epoch = epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """The position of training: after the batches that iteration has yielded, before those that are prefetched."""
+        """The position of training: after the batches that iteration has yielded, before those that are prefetched.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     image, label = next(iter(loader))
+        ...     state = loader.state_dict()
+        >>> state["epoch"], state["batch"]
+        (0, 1)
+        """
         return self._loader.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Moves the loader to a state's position; the state may come from another number of ranks."""
+        """Moves the loader to a state's position; the state may come from another number of ranks.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8, seed=7) as loader:
+        ...     image, label = next(iter(loader))
+        ...     state = loader.state_dict()
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8, seed=7) as loader:
+        ...     loader.load_state_dict(state)
+        ...     len(loader.epoch(state["epoch"]))
+        2
+        """
         self._loader.load_state_dict(state_dict)
 
     @property
@@ -188,15 +227,35 @@ class Loader:
         self._loader.set(**knobs)
 
     def metrics(self) -> dict[str, int]:
-        """What the loader has measured so far, by name."""
+        """What the loader has measured so far, by name.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     keys = [batch.key for batch in loader]
+        ...     loader.metrics()["batches"]
+        3
+        """
         return self._loader.metrics()
 
     def report(self, epoch: int | None = None) -> stoker.Report:
-        """What limits this training, since its first batch or in one epoch."""
+        """What limits this training, since its first batch or in one epoch.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     for image, label in loader.epoch(0):
+        ...         pass  # train(image, label)
+        ...     report = loader.report(epoch=0)
+        >>> report.steps, 0 <= report.gpu_idle <= 1
+        (3, True)
+        """
         return self._loader.report(epoch)
 
     def headspace(self, steps: int) -> None:
-        """Measures what a step takes without loading: the next batch is yielded so many times more."""
+        """Measures what a step takes without loading: the next batch is yielded so many times more.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     loader.headspace(steps=4)
+        ...     len([image for image, label in loader])
+        7
+        """
         self._loader.headspace(steps)
 
     @property

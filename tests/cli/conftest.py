@@ -1,5 +1,6 @@
 """The command under test: $STOKER_BIN, else build/release/stoker."""
 
+import copy
 import json
 import os
 import signal
@@ -10,6 +11,8 @@ import numpy
 import pytest
 from PIL import Image
 
+from ordinary_rights import ordinary_rights
+
 ROOT = Path(__file__).resolve().parents[2]
 HANG_S = 60  # a guard against hanging, not a limit on speed
 
@@ -19,6 +22,7 @@ class Stoker:
 
     def __init__(self, path, cache):
         self.path = str(path)
+        self.before = []  # words that the command is started by
         self.started = []
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STOKER_")}
         self.env = {**kept, "STOKER_CACHE_DIR": str(cache)}
@@ -26,7 +30,7 @@ class Stoker:
     def __call__(self, *args, env=None, **options):
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "timeout": HANG_S,
                    **options}
-        return subprocess.run([self.path, *map(str, args)], env={**self.env, **(env or {})}, text=True, **options)
+        return subprocess.run([*self.before, self.path, *map(str, args)], env={**self.env, **(env or {})}, text=True, **options)
 
     def text(self, *args, **options):
         """Standard output of a call that has to succeed and say nothing else."""
@@ -63,6 +67,14 @@ class Stoker:
         path = tmp_path / "audit.jsonl"
         self.text(*args, "--audit", path, **options)
         return path.read_text().splitlines()
+
+
+@pytest.fixture
+def ordinary_stoker(stoker):
+    """To which files without permission are closed, also where tests run as root."""
+    ordinary = copy.copy(stoker)
+    ordinary.before = ordinary_rights()
+    return ordinary
 
 
 @pytest.fixture(autouse=True)

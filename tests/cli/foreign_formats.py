@@ -27,8 +27,8 @@ def message(field, data):
     return varint(field << 3 | 2) + varint(len(data)) + data
 
 
-def audit(stoker, tmp_path, data, *options):
-    lines = stoker.audit(tmp_path, "run", data, "--recipe", "imagenet-train", "--batch", 4, "--epochs", 2, *options)
+def audit(stoker, tmp_path, data, *options, **how):
+    lines = stoker.audit(tmp_path, "run", data, "--recipe", "imagenet-train", "--batch", 4, "--epochs", 2, *options, **how)
     return [json.loads(line) for line in lines]
 
 
@@ -105,9 +105,20 @@ def python_with(tmp_path, *packages, system_packages=False):
     return python
 
 
+def python_of_bench(peer, tmp_path, *packages):
+    """The one that `./dev bench` made for a peer, if it did: some packages bring gigabytes of others."""
+    made = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / peer / "bin" / "python"
+    return made if made.exists() else python_with(tmp_path, *packages)
+
+
 def python_with_streaming(tmp_path):
-    """The one that `./dev bench remote` made, if it did: the package brings 6 GB of others."""
-    made = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "remote" / "bin" / "python"
-    if made.exists():
-        return made
-    return python_with(tmp_path, "mosaicml-streaming==0.10.0")
+    return python_of_bench("remote", tmp_path, "mosaicml-streaming==0.10.0")
+
+
+def python_with_tensorflow(tmp_path):
+    return python_of_bench("tensorflow", tmp_path, "tensorflow-cpu==2.21.0")
+
+
+DATASETS = ["pyarrow==26.0.1", "datasets==5.2.0", "pillow==13.0.0"]
+# It needs names that NumPy had until 1.23, of which no wheel came out for later versions of Python.
+MXNET = ["mxnet==1.9.1", "numpy==1.23.5", "requests"]

@@ -1,4 +1,4 @@
-"""A Hugging Face hub for tests, whose one data set `o/n` is a folder on this machine. Tars are kept by a second server, at
+"""A Hugging Face hub for tests, whose one data set `o/n` is a folder on this machine. Shards are kept by a second server, at
 signed URLs, which counts the logins that it is told: there must be none."""
 
 import collections
@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DATASET = "hf://datasets/o/n"
 TOKEN = "hf_s3cr3t"
+LARGE = (".tar", ".parquet", ".zip", ".h5", ".npz", ".mdb", ".bin", ".mds", ".rec", ".beton", ".tfrecord", "-of-00002")
 
 
 def commit_id(number):
@@ -129,7 +130,7 @@ class HfHub:
 
     def resolve(self, request, commit, path):
         content = self.commits[int(commit, 16)][path]
-        if not path.endswith(".tar"):
+        if not path.endswith(LARGE):
             return request.reply_range(content)
         place = f"{self.places.url}/{commit}/{urllib.parse.quote(path)}?Signature=s1gn3d"
         return request.reply(302, {"Location": place, "X-Repo-Commit": commit, "X-Linked-Size": len(content)})

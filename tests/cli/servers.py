@@ -163,7 +163,7 @@ class Nginx(Server):
 
 
 class SeaweedFS(Server):
-    """An S3 without anything in it, for one key; `env` is what a client of it has to know."""
+    """An S3 without anything in it, for one key, which serves for gs:// as well; `env` is what a client of it has to know."""
 
     PORTS = 8
     READY = re.compile("Start Seaweed S3 API Server .* at http port")
@@ -186,5 +186,17 @@ class SeaweedFS(Server):
     def __enter__(self):
         super().__enter__()
         self.env = {"AWS_ACCESS_KEY_ID": self.KEY, "AWS_SECRET_ACCESS_KEY": self.SECRET, "AWS_REGION": "us-east-1",
-                    "AWS_ENDPOINT_URL": f"http://{self.at}", "no_proxy": "127.0.0.1"}
+                    "AWS_ENDPOINT_URL": f"http://{self.at}", "no_proxy": "127.0.0.1", "STORAGE_EMULATOR_HOST": self.at,
+                    "GS_ACCESS_KEY_ID": self.KEY, "GS_SECRET_ACCESS_KEY": self.SECRET}
         return self
+
+    def upload(self, files, name):
+        """By curl: not by what is tested."""
+        subprocess.run(["curl", "-sS", "--fail", "--noproxy", "*", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user",
+                        f"{self.KEY}:{self.SECRET}", "--upload-file", "{%s}" % ",".join(map(str, files)),
+                        f"http://{self.at}/{name}/"], check=True, capture_output=True)
+
+    def upload_folder(self, folder, name):
+        for at in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+            if files := [path for path in sorted(at.iterdir()) if path.is_file()]:
+                self.upload(files, f"{name}/{at.relative_to(folder)}".removesuffix("/."))

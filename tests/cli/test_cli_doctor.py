@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import re
 import shutil
 import sys
@@ -217,11 +216,27 @@ def test_bad_data_are_refused_with_a_sentence(stoker, tmp_path):
     stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "bad", *question)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
-def test_data_without_permission_are_refused_with_a_sentence(stoker, tmp_path):
+@pytest.mark.parametrize("closed, words", [("a.tar", "cannot open '{}/a.tar': Permission denied"),
+                                           ("folder", "cannot open the folder '{}/folder': Permission denied"),
+                                           ("folder/c0001", "contains 1 unreadable folder, which is skipped: 'c0001'")])
+def test_data_without_permission_are_refused_with_a_sentence(ordinary_stoker, data, tmp_path, closed, words):
+    shutil.copytree(data, tmp_path / "folder")
     (tmp_path / "a.tar").write_bytes(b"")
-    (tmp_path / "a.tar").chmod(0)
-    assert "a.tar" in stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "a.tar", "--recipe", "imagenet-train", "--step", 1)
+    (tmp_path / closed).chmod(0)
+    sentence = ordinary_stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / closed.split("/")[0], "--recipe",
+                                       "imagenet-train", "--step", 1)
+    (tmp_path / closed).chmod(0o700)
+    assert words.format(tmp_path) in sentence
+
+
+@pytest.mark.parametrize("option, name", [("--catalogue", "closed/ours.toml"), ("--measured", "closed/facts.json"),
+                                          ("--html", "closed/page.html")])
+def test_files_without_permission_are_refused_with_a_sentence(ordinary_stoker, data, tmp_path, option, name):
+    (tmp_path / "closed").mkdir(0)
+    sentence = ordinary_stoker.refusal(NOT_MEASURABLE, "doctor", data, "--recipe", "imagenet-train", "--step", 1, "--batch", 8,
+                                       "--quick", option, tmp_path / name)
+    (tmp_path / "closed").chmod(0o700)
+    assert f"{tmp_path}/closed" in sentence and "Permission denied" in sentence
 
 
 def json_of(done):

@@ -6,13 +6,15 @@ import shutil
 import pytest
 
 from hf_hub import DATASET, TOKEN, HfHub
+from shard_writers import write_parquet
 
 SHARDS = 3
 
 
 @pytest.fixture(scope="module")
 def repository(stoker, tmp_path_factory):
-    """A folder with tars in `train`, two with an index beside them, loose images in `loose`, and a list."""
+    """A folder with tars in `train`, two with an index beside them, loose images in `loose`, the same as Parquet in `data`,
+    and a list."""
     folder = tmp_path_factory.mktemp("repository")
     (folder / "train").mkdir()
     for number in range(SHARDS):
@@ -21,6 +23,11 @@ def repository(stoker, tmp_path_factory):
         if number > 0:
             stoker.text("index", tar)
     stoker.text("synth", folder / "loose", "--kind", "tiny", "--count", 40, "--classes", 4)
+    images = sorted((folder / "loose").rglob("*.png"))
+    rows = [{"name": image.relative_to(folder / "loose").as_posix(), "label": int(image.parent.name[1:]) % 3,
+             "image": image.read_bytes()} for image in images]
+    (folder / "data").mkdir()
+    write_parquet(folder / "data", rows)
     (folder / "list.txt").write_text("train/shard-001.tar\n")
     return folder
 
@@ -29,7 +36,8 @@ def run(data, *args):
     return ("run", data, "--recipe", "cifar-train", "--batch", 10, *args)
 
 
-@pytest.mark.parametrize("path", ["train/shard-{000..002}.tar", "train/*.tar", "train", "loose", "list.txt"])
+@pytest.mark.parametrize("path", ["train/shard-{000..002}.tar", "train/*.tar", "train", "loose", "list.txt", "data",
+                                  "data/train-*.parquet"])
 def test_a_run_on_the_hub_delivers_what_a_run_on_the_folder_does(stoker, repository, tmp_path, path):
     want = stoker.audit(tmp_path, *run(repository / path))
     with HfHub(repository, token=TOKEN, page=7) as hub:

@@ -12,12 +12,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from foreign_formats import audit, full, python_with, python_with_streaming
-
-TENSORFLOW = ["tensorflow-cpu==2.21.0"]
-DATASETS = ["pyarrow==26.0.1", "datasets==5.2.0", "pillow==13.0.0"]
-# It needs names that NumPy had until 1.23, of which no wheel came out for later versions of Python.
-MXNET = ["mxnet==1.9.1", "numpy==1.23.5", "requests"]
+from foreign_formats import DATASETS, MXNET, audit, full, python_with, python_with_streaming, python_with_tensorflow
 
 
 def pixels(delivered):
@@ -173,8 +168,8 @@ json.dump(found, sys.stdout)
 """
 
 
-def read_by_its_own_library(tmp_path, program, packages, shards):
-    done = subprocess.run([python_with(tmp_path, *packages), "-c", program, *map(str, shards)], check=True, stdout=subprocess.PIPE, text=True)
+def read_by_its_own_library(python, program, shards):
+    done = subprocess.run([python, "-c", program, *map(str, shards)], check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 
@@ -184,7 +179,8 @@ def test_tensorflow_reads_packed_tfrecords(stoker, samples, tmp_path):
     for one in samples[1]:
         (tmp_path / "in" / one["name"]).with_suffix(".box.f32").write_bytes(struct.pack("<2f", 0.25, one["label"]))
     stoker.text("pack", tmp_path / "in", tmp_path / "packed", "--format", "tfrecord", "--shard-size", "20KB")
-    found = read_by_its_own_library(tmp_path, READ_TFRECORDS, TENSORFLOW, sorted((tmp_path / "packed").glob("*.tfrecord")))
+    shards = sorted((tmp_path / "packed").glob("*.tfrecord"))
+    found = read_by_its_own_library(python_with_tensorflow(tmp_path), READ_TFRECORDS, shards)
     assert found == [[one["name"].split(".")[0], one["label"], one["image"].hex(), [0.25, one["label"]]]
                      for one in samples[1]]
 
@@ -199,7 +195,7 @@ def test_mxnet_reads_packed_recordio(stoker, samples, tmp_path):
     (tmp_path / "in" / samples[1][1]["name"]).write_bytes(odd)
     stoker.text("pack", tmp_path / "in", tmp_path / "packed", "--format", "recordio", "--shard-size", "20KB")
     shards = sorted((tmp_path / "packed").glob("*.rec"))
-    found = read_by_its_own_library(tmp_path, READ_RECORDIO, MXNET, reversed(shards))
+    found = read_by_its_own_library(python_with(tmp_path, *MXNET), READ_RECORDIO, reversed(shards))
     images = [odd if number == 1 else one["image"] for number, one in enumerate(samples[1])]
     assert [[label, image] for _, label, image in reversed(found)] == [
         [one["label"], image.hex()] for one, image in zip(samples[1], images)]
@@ -268,7 +264,7 @@ def test_datasets_and_pyarrow_read_packed_parquet(stoker, samples, with_notes, t
     stoker.text("pack", with_notes[0], tmp_path / "packed", "--format", "parquet", "--shard-size", "20KB")
     files = sorted((tmp_path / "packed").glob("*.parquet"))
     assert len(files) > 2
-    found = read_by_its_own_library(tmp_path, READ_PARQUET, DATASETS, [tmp_path / "cache", *files])
+    found = read_by_its_own_library(python_with(tmp_path, *DATASETS), READ_PARQUET, [tmp_path / "cache", *files])
     assert found["rows"] == with_notes[1]
     assert found["names"] == ["class0", "class1", "class2"]
     assert found["sizes"] == [list(Image.open(samples[0] / one["name"]).size) for one in samples[1]]

@@ -1,7 +1,6 @@
 """S3 by SeaweedFS, and by a server of ours that makes mistakes: the same batches as from the folder, and no secret told."""
 
 import os
-import subprocess
 
 import pytest
 
@@ -42,19 +41,6 @@ def weed(tmp_path_factory):
         yield server
 
 
-def upload(server, files, name):
-    """By curl: not by what is tested."""
-    subprocess.run(["curl", "-sS", "--fail", "--noproxy", "*", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user",
-                    f"{server.KEY}:{server.SECRET}", "--upload-file", "{%s}" % ",".join(map(str, files)),
-                    f"http://{server.at}/{name}/"], check=True, capture_output=True)
-
-
-def upload_folder(server, folder, name):
-    for at in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
-        if files := [path for path in sorted(at.iterdir()) if path.is_file()]:
-            upload(server, files, f"{name}/{at.relative_to(folder)}".removesuffix("/."))
-
-
 @pytest.fixture(scope="module")
 def buckets(stoker, folder, tmp_path_factory):
     """A folder with a folder for each bucket, in which packed data are."""
@@ -65,21 +51,33 @@ def buckets(stoker, folder, tmp_path_factory):
 
 @pytest.mark.parametrize("depth", [1, 3, 128])
 def test_a_pack_in_s3_delivers_what_the_folder_does(stoker, weed, buckets, want, tmp_path, depth):
-    upload_folder(weed, buckets / "data" / "packed", "data/packed")
+    weed.upload_folder(buckets / "data" / "packed", "data/packed")
     at = "s3://data/packed/"
     assert stoker.audit(tmp_path, *run(at, "--io-depth", depth), env=weed.env) == want
     assert stoker.json("info", at, env=weed.env)["samples"] == 150
     stoker.text("verify", at, env=weed.env)
 
 
-def test_what_is_packed_into_s3_delivers_what_the_folder_does(stoker, weed, folder, want, tmp_path):
-    stoker.text("pack", folder, "s3://data/made/", env=weed.env)
-    assert stoker.audit(tmp_path, *run("s3://data/made/"), env=weed.env) == want
-    stoker.text("verify", "s3://data/made/", env=weed.env)
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+def test_what_is_packed_into_a_bucket_delivers_what_the_folder_does(stoker, weed, folder, want, tmp_path, scheme):
+    at = f"{scheme}://data/made-{scheme}/"
+    stoker.text("pack", folder, at, env=weed.env)
+    assert stoker.audit(tmp_path, *run(at), env=weed.env) == want
+    stoker.text("verify", at, env=weed.env)
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+def test_public_data_are_read_without_keys(stoker, buckets, want, tmp_path, scheme):
+    with StoreServer(buckets) as server:
+        env = {**keys_of(server), "STORAGE_EMULATOR_HOST": server.at, "GS_ACCESS_KEY_ID": "GOOGTEST", "GS_SECRET_ACCESS_KEY": "s3cr3t"}
+        assert stoker.audit(tmp_path, *run(f"{scheme}://data/packed/", "--store-anonymous"), env=env) == want
+        assert server.counts()["requests"] > 0 and server.counts()["logins"] == 0
+        assert stoker.audit(tmp_path, *run(f"{scheme}://data/packed/"), env=env) == want
+        assert server.counts()["logins"] > 0
 
 
 def test_foreign_tars_are_listed_read_and_indexed(stoker, weed, tar, want, tmp_path):
-    upload(weed, [tar], "data/tars")
+    weed.upload([tar], "data/tars")
     for data in ("s3://data/tars/shard-000.tar", "s3://data/tars/shard-*.tar"):
         assert stoker.audit(tmp_path, *run(data), env=weed.env) == want
     stoker.text("index", "s3://data/tars/shard-000.tar", env=weed.env)
@@ -87,13 +85,13 @@ def test_foreign_tars_are_listed_read_and_indexed(stoker, weed, tar, want, tmp_p
 
 
 def test_loose_objects_deliver_what_the_folder_does(stoker, weed, folder, want, tmp_path):
-    upload_folder(weed, folder, "data/loose")
+    weed.upload_folder(folder, "data/loose")
     assert stoker.audit(tmp_path, *run("s3://data/loose/"), env=weed.env) == want
 
 
 @pytest.mark.parametrize("change", [{"AWS_SECRET_ACCESS_KEY": "s3cr3tOfAnother"}, {"AWS_ACCESS_KEY_ID": "AKIDOFANOTHER"}], ids=str)
 def test_a_key_that_is_refused_is_told_in_one_sentence(stoker, weed, tar, change):
-    upload(weed, [tar], "data/tars")
+    weed.upload([tar], "data/tars")
     done = stoker(*run("s3://data/tars/shard-000.tar"), env={**weed.env, **change})
     assert done.returncode == 1 and "does not accept the keys" in done.stderr and done.stderr.count("\n") == 1, done
     assert "s3cr3t" not in done.stdout + done.stderr
@@ -107,12 +105,18 @@ def keys_of(server):
 FAULTS = "500,503,503-retry-after,reset,short,wrong-length,wrong-range,garbage,not-http"
 
 
-def test_s3_may_fail_as_web_servers_do(stoker, buckets, want, tmp_path):
-    with StoreServer(buckets, "--share", 0.1, "--faults", FAULTS, "--seed", 5) as server:
-        args = ("run", "s3://data/packed/", "--recipe", "cifar-train", "--batch", 10, "--epochs", 20, "--io-depth", 4)
-        assert stoker.audit(tmp_path, *args, env=keys_of(server))[:len(want)] == want
-        counts = server.counts()
-    assert counts["faults"] > 0 and counts["logins"] == counts["requests"]
+def test_s3_may_fail_as_web_servers_do_and_is_asked_a_quarter_more_at_most(stoker, buckets, want, tmp_path):
+    args = ("run", "s3://data/packed/", "--recipe", "cifar-train", "--batch", 10, "--epochs", 20, "--io-depth", 4, "--tune",
+            "off")
+    audits, counts = [], []
+    for faults in ((), ("--share", 0.1, "--faults", FAULTS, "--seed", 5)):
+        with StoreServer(buckets, *faults) as server:
+            audits.append(stoker.audit(tmp_path, *args, env=keys_of(server)))
+            counts.append(server.counts())
+    assert audits[0] == audits[1] and audits[0][:len(want)] == want
+    clean, faulty = counts
+    assert faulty["faults"] > 0.05 * clean["requests"] and faulty["logins"] == faulty["requests"]
+    assert faulty["requests"] <= 1.25 * clean["requests"]
 
 
 def test_no_key_token_or_signature_is_told_or_kept(stoker, buckets, tmp_path):

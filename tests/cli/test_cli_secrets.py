@@ -1,11 +1,16 @@
-"""Whatever gives access is neither told nor kept: not by a pack into a store, not by a proxy's URL, not by refusals, and
-neither in the user's cache nor in a disk cache, be it in files or in their names. Other tests of stores look at their own
-verbs; here all that a command leaves is searched at once."""
+"""Whatever gives access is neither told nor kept: not by a pack into a store, not by a proxy's URL, not by refusals, not by
+the most detailed log, a trace, the pages that a run serves, or the module, and neither in the user's cache nor in a disk
+cache, be it in files or in their names. Other tests of stores look at their own verbs; here all that a command leaves is
+searched at once."""
 
 import base64
+import json
 import os
+import re
 import signal
 import subprocess
+import sys
+import urllib.request
 
 import pytest
 
@@ -47,7 +52,7 @@ class Watch:
         self.env = {"STOKER_HTTP_PATIENCE": "1", "no_proxy": "127.0.0.1", "AWS_EC2_METADATA_DISABLED": "true",
                     "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "AWS_REGION": "us-east-1",
                     "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": SESSION,
-                    "STOKER_CACHE_DIR": str(at / "user-cache")}
+                    "STOKER_CACHE_DIR": str(at / "user-cache"), "STOKER_LOG": "debug"}
 
     def __call__(self, *args, good=True, **env):
         done = self.stoker(*args, env={**self.env, **env})
@@ -60,7 +65,7 @@ class Watch:
         cache = ("--cache", f"disk={self.at}/disk-cache:50MB") if cached else ()
         self("run", data, "--recipe", "cifar-train", "--batch", 10, "--epochs", 2, "--audit", self.at / "audit", "--save-state",
              self.at / "state", "--json", "--tune-report", self.at / "tuning.html", "--explain", "--quarantine",
-             self.at / "quarantine", "--metrics", "127.0.0.1:0", *cache, good=good, **env)
+             self.at / "quarantine", "--metrics", "127.0.0.1:0", "--trace", self.at / "trace", *cache, good=good, **env)
         for verb in (("info", data, "--json"), ("verify", data), ("plan", data, "--recipe", "cifar-train"),
                      ("view", data, "--recipe", "cifar-train", "--out", self.at / "sheet.png"),
                      ("pack", data, self.at / f"packed-{len(self.told)}")):
@@ -97,7 +102,93 @@ def test_reading_tells_no_secret(watch, data):
     with HfHub(data, token=TOKEN) as hub:
         watch.verbs(f"{DATASET}/bucket/*.tar", **hub.env)
         assert hub.counts["files"] > 0
-    assert watch.files("disk-cache/") and watch.files("user-cache/") and watch.files("audit") and watch.files("state")
+    for part in ("disk-cache/", "user-cache/", "audit", "state", "trace"):
+        assert watch.files(part)
+    assert "debug: epoch 0 begins" in watch.told and "info: epoch 0: 60 samples" in watch.told
+    watch.require_silence()
+
+
+def pages_of(watch, data, **env):
+    """What a run serves once it has delivered something."""
+    args = ("run", data, "--recipe", "cifar-train", "--batch", 10, "--epochs", 1_000_000, "--metrics", "127.0.0.1:0",
+            "--dashboard", "127.0.0.1:0", "--trace", watch.at / "trace", "--json")
+    # Of a detailed log nothing would be read, and the run would wait.
+    process = watch.stoker.start(*args, env={**watch.env, **env, "STOKER_LOG": "warning"}, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+    lines = [process.stderr.readline() for _ in range(2)]
+    base = re.search(r"the dashboard is at (http://127\.0\.0\.1:\d+/)", "".join(lines))[1]
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def get(path):
+        with opener.open(base + path, timeout=HANG_S) as answer:
+            return answer.read().decode()
+
+    while json.loads(figures := get("dashboard.json"))["loaders"][0]["samples"] == 0:
+        pass
+    pages = [get(""), figures, get("metrics")]
+    process.send_signal(signal.SIGINT)
+    watch.told += "".join([*lines, *pages, *process.communicate(timeout=HANG_S)])
+    return pages
+
+
+def test_what_a_run_serves_tells_no_secret(watch, data):
+    with StoreServer(data) as server, HfHub(data, token=TOKEN) as hub:
+        for place, env in (("s3://bucket/packed/", {"AWS_ENDPOINT_URL": server.url}), (signed(server.at, "a.tar"), {}),
+                           (f"{DATASET}/bucket/*.tar", hub.env)):
+            page, figures, metrics = pages_of(watch, place, **env)
+            assert "fetch('dashboard.json'" in page and '"loaders"' in figures and "stoker_samples_total" in metrics
+            trace, = watch.files("trace")
+            assert "batch 0" in trace.read_text()
+            watch.require_silence()
+            trace.unlink()
+        assert server.counts()["logins"] > 0
+
+
+# Whatever its objects say of themselves, with the log in all its detail.
+IN_PYTHON = """
+import logging, sys, traceback, urllib.request
+import stoker
+logging.basicConfig(level=logging.DEBUG)
+data, at, cache = sys.argv[1:]
+try:
+    dataset = stoker.open(data)
+    print(dataset, repr(dataset), vars(dataset) if hasattr(dataset, "__dict__") else "")
+    with stoker.Loader(dataset, stoker.recipe("cifar-train"), batch=10, audit=at + "/audit", trace=at + "/trace", cache=cache,
+                       quarantine=at + "/quarantine", metrics_address="127.0.0.1:0") as loader:
+        for epoch in range(2):
+            for batch in loader.epoch(epoch):
+                pass
+        report = loader.report()
+        print(loader, repr(loader), report, repr(report), report.as_dict(), loader.metrics(), loader.tuning, loader.state_dict())
+        with urllib.request.urlopen(f"http://{loader.metrics_address}/metrics") as answer:
+            print(answer.read().decode())
+    print("delivered")
+except stoker.Error as error:
+    print("refused", error.kind, error, repr(error), error.args)
+    traceback.print_exc()
+"""
+
+
+def test_the_module_tells_no_secret(watch, data):
+    pytest.importorskip("stoker._stoker")  # without the module, `stoker` is the folder of the library's sources
+
+    def told_of(place, **env):
+        done = subprocess.run([sys.executable, "-c", IN_PYTHON, place, watch.at, f"disk={watch.at}/disk-cache:50MB"],
+                              env={**watch.stoker.env, **watch.env, **env}, capture_output=True, text=True, timeout=HANG_S)
+        assert done.returncode == 0, done
+        watch.told += done.stdout + done.stderr
+        return done.stdout
+
+    with StoreServer(data) as server, StoreServer(data, "--refuse", "403 Forbidden") as closed, HfHub(data, token=TOKEN) as hub:
+        for at, word in ((server, "delivered"), (closed, "refused")):
+            for place in ("s3://bucket/packed/", signed(at.at, "a.tar")):
+                told = told_of(place, AWS_ENDPOINT_URL=at.url)
+                assert word in told and (at is closed or "stoker_samples_total" in told)
+        assert "delivered" in told_of(f"{DATASET}/bucket/*.tar", **hub.env)
+        assert "refused" in told_of(f"{DATASET}/bucket/*.tar", **{**hub.env, "HF_TOKEN": f"{TOKEN}-another"})
+        assert "refused" in told_of(signed(server.at, "none.tar"))
+    assert "DEBUG:stoker:" in watch.told and "INFO:stoker:epoch 0" in watch.told
+    assert len(watch.files("trace")) == 1 and watch.files("disk-cache/")
     watch.require_silence()
 
 
@@ -124,7 +215,7 @@ def test_refusals_tell_no_secret(watch, data, status, code):
         assert server.counts()["logins"] > 0
     with HfHub(data, token="another") as hub:
         watch.verbs(f"{DATASET}/bucket/*.tar", good=False, **hub.env)
-    assert watch.told.count("stoker: ") >= 10
+    assert len(re.findall("^stoker: (?!debug|info)", watch.told, re.MULTILINE)) >= 10
     watch.require_silence()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # those of lists are indented
 
 
 class Block(NamedTuple):
@@ -25,8 +25,12 @@ def pages():
 
 
 def blocks(*languages):
+    """Those in these languages; without languages, all."""
     found = []
     for page in pages():
         text = (ROOT / page).read_text()
-        found += [Block(page, text.count("\n", 0, match.start()) + 1, match[1], match[2]) for match in FENCE.finditer(text)]
-    return [block for block in found if block.language in languages]
+        for match in FENCE.finditer(text):
+            indent, language, code = match.groups()
+            code = re.sub(f"^{indent}", "", code, flags=re.MULTILINE)
+            found.append(Block(page, text.count("\n", 0, match.start()) + 1, language, code))
+    return [block for block in found if not languages or block.language in languages]

@@ -1,8 +1,11 @@
-"""Every public name of the module has an example in its docstring, which runs."""
+"""Every public name of the module has an example in its docstring, which runs, and so have the methods that a training calls."""
 
-import doctest
-import inspect
+import json
+import os
 import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -10,34 +13,67 @@ import stoker
 import stoker.tensorboard
 import stoker.tokens
 
-MODULES = [stoker.tokens, stoker.tensorboard]
+from doc_blocks import ROOT
+from docstring_examples import members, public_names, run_example
+
+FULL = "STOKER_TEST_FULL" in os.environ
+RAY = Path(os.environ.get("STOKER_TEST_RAY", ROOT / "build/ray-venv/bin/python"))
+NAMES = {**public_names(stoker, stoker.__all__), **public_names(stoker.tokens), **public_names(stoker.tensorboard)}
+KNOWN = {}
 try:
+    import torch
+
     import stoker.torch
 
-    MODULES.append(stoker.torch)
+    NAMES.update(public_names(stoker.torch))
+    KNOWN["torch"] = torch
 except ModuleNotFoundError:
     pass
+ALL = {**NAMES, **members(NAMES)}
+OF_A_LOADER = {"epoch", "load_state_dict", "metrics", "state_dict"}
+OF_TORCH = {*OF_A_LOADER, "headspace", "report", "request", "set_epoch", "take"}
 
 
-def public_names():
-    found = {f"stoker.{name}": getattr(stoker, name) for name in stoker.__all__}
-    for module in MODULES:
-        for name, value in vars(module).items():
-            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__:
-                found[f"{module.__name__}.{name}"] = value
-    return found
-
-
-@pytest.mark.parametrize("name", public_names())
-def test_the_example_of_a_docstring_runs(name, workplace, tmp_path, monkeypatch):
+@pytest.fixture
+def at(workplace, tmp_path, monkeypatch):
     shutil.copytree(workplace, tmp_path / "at")
     monkeypatch.chdir(tmp_path / "at")
-    examples = doctest.DocTestParser().get_doctest(inspect.getdoc(public_names()[name]), {"stoker": stoker}, name, None, 0)
-    assert examples.examples, f"{name} has no example"
-    said = []
-    doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
-    assert "".join(said) == ""
+    return tmp_path / "at"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_example_of_a_docstring_runs(name, at):
+    assert run_example(name, ALL[name], **KNOWN) == ""
 
 
 def test_names_were_found():
-    assert {"stoker.Loader", "stoker.mix", "stoker.tokens.write"} <= set(public_names())
+    assert {"stoker.Loader", "stoker.Dataset.labels", "stoker.mix", "stoker.tokens.write"} <= set(ALL)
+
+
+@pytest.mark.skipif(not KNOWN, reason="needs PyTorch")
+def test_the_methods_that_a_training_calls_have_examples():
+    of_batches = {"stoker.torch.Batch.map", "stoker.torch.Batch.random_seed"}
+    assert {f"stoker.torch.Loader.{name}" for name in OF_TORCH} | of_batches <= set(ALL)
+
+
+@pytest.mark.skipif(not FULL, reason="only with ./dev test --full, which fetches Ray")
+def test_the_examples_of_ray_run(at):
+    env = {**os.environ, "PYTHONPATH": str(Path(stoker.__file__).parents[1]), "RAY_TMPDIR": tempfile.gettempdir()}
+    done = subprocess.run([RAY, Path(__file__).with_name("docstring_examples.py")], cwd=at, env=env, capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-5000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    names = {"EpochIterator", "Loader", "index", "pack", "verify"} | {f"Loader.{name}" for name in OF_A_LOADER}
+    assert {f"stoker.ray.{name}" for name in names} == set(found)
+
+
+def test_of_an_example_that_is_wrong_it_is_said():
+    def wrong():
+        """
+        >>> 1 + 1
+        3
+        """
+
+    assert "Expected" in run_example("wrong", wrong)
+    assert run_example("bare", lambda: None) == "bare has no example"

@@ -9,11 +9,28 @@ import pytest
 
 from browser import CHROMIUM, document_of
 from doc_blocks import ROOT, pages
+from docstring_examples import public_names
 
 MKDOCS = ROOT / "build/docs-venv/bin/mkdocs"
 
 
 ONLY_IN_FULL = pytest.mark.skipif("STOKER_TEST_FULL" not in os.environ, reason="only with ./dev test --full, which fetches mkdocs-material")
+
+
+def test_the_reference_has_every_public_name():
+    import stoker
+    import stoker.tensorboard
+    import stoker.tokens
+    import stoker.torch
+
+    script = "import runpy, sys; print(runpy.run_path(sys.argv[1])['python_reference']())"
+    text = subprocess.run([sys.executable, "-c", script, ROOT / "tools/site"], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    of_ray = {f"stoker.ray.{name}" for name in ("EpochIterator", "Loader", "index", "pack", "verify")}
+    names = {*public_names(stoker, stoker.__all__), *public_names(stoker.torch), *public_names(stoker.tokens),
+             *public_names(stoker.tensorboard)}
+    assert names | of_ray <= set(re.findall(r"^## (\S+)$", text, re.MULTILINE))
+    assert text.count("\n### Loader.load_state_dict\n") == 3
 
 
 @pytest.fixture(scope="module")

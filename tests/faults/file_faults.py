@@ -57,9 +57,9 @@ class FileFaults:
         self.command, self.library, self.folder = command, library, folder
         self.runs = 0
 
-    def run(self, *args, fault=None, while_stopped=None, cache=None):
+    def run(self, *args, fault=None, while_stopped=None, cache=None, through=()):
         """The fault is written as STOKER_FAULTS, for instance "kill_after 1 rename:*.tar". `while_stopped` is called once
-        a fault "stop_before" has stopped the command, which then goes on."""
+        a fault "stop_before" has stopped the command, which then goes on. `through` are words that start the command."""
         self.runs += 1
         log = self.folder / f"calls-{self.runs}.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STOKER_")}
@@ -67,7 +67,7 @@ class FileFaults:
                "STOKER_FAULTS_LOG": str(log)}
         if fault:
             env["STOKER_FAULTS"] = fault
-        with subprocess.Popen([self.command, *map(str, args)], env=env, text=True, stdin=subprocess.DEVNULL,
+        with subprocess.Popen([*through, self.command, *map(str, args)], env=env, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
                 if while_stopped:

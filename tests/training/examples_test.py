@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import torch
 from PIL import Image
 
 import stoker
@@ -38,6 +39,23 @@ def imagenet(tmp_path_factory):
     return folder
 
 
+def train_imagenet(launch, imagenet, world, audit, *options):
+    """What is printed; each process writes its audit into the folder."""
+    audit.mkdir(exist_ok=True)
+    command = [sys.executable, ROOT / "examples/imagenet/train.py", imagenet, "--model", "tiny", "--audit", audit, *options]
+    return launch("variables", world, command).wait()
+
+
+def audited(folder):
+    """The lines of all processes, by epoch and position. What came after the last checkpoint comes again, and is the same."""
+    found = {}
+    for line in (line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines(keepends=True)):
+        if line.endswith("\n"):  # of a process that was killed the last one may be torn
+            sample = json.loads(line)
+            assert found.setdefault((sample["epoch"], sample["position"]), sample) == sample
+    return found
+
+
 @only_full
 def test_imagenet_is_trained_and_goes_on_with_fewer_processes(launch, imagenet, tmp_path):
     def train(world, epochs):
@@ -62,6 +80,22 @@ def seen_twice(python, folder, example, out, option, data, *more):
 
 
 @only_full
+def test_imagenet_goes_on_in_the_midst_of_an_epoch(launch, imagenet, tmp_path):
+    options = ["--global-batch", 8, "--epochs", 3]
+    train_imagenet(launch, imagenet, 2, tmp_path / "whole", *options)
+    whole = audited(tmp_path / "whole")
+    assert sorted(whole) == [(epoch, position) for epoch in range(3) for position in range(48)]
+    kept = [*options, "--every", 2, "--checkpoint", tmp_path / "run.pt"]
+    assert train_imagenet(launch, imagenet, 2, tmp_path / "first", *kept, "--steps", 9).count("% right") == 1
+    state = torch.load(tmp_path / "run.pt")["loader"]
+    assert (state["epoch"], state["batch"]) == (1, 2)  # of 6 batches; the third is lost
+    assert train_imagenet(launch, imagenet, 1, tmp_path / "rest", *kept).count("% right") == 2
+    first, rest = audited(tmp_path / "first"), audited(tmp_path / "rest")
+    assert (max(first), min(rest)) == ((1, 23), (1, 16))
+    assert {**first, **rest} == whole == {**rest, **first}
+
+
+@only_full
 @pytest.mark.parametrize("example, option, more", [
     ("lightning_train", "--checkpoints", ["--every", "2", "--batch", "8"]),
     ("accelerate_train", "--checkpoint", ["--model", "test_resnet", "--global-batch", "8"]),
@@ -82,6 +116,20 @@ def test_a_language_model_goes_on_to_the_sequence(tmp_path):
                                     tmp_path / "packed/vocab.txt", "--length", 16, "--batch", 4, "--width", 16, "--epochs", 2)
     assert len(first) == 8 and first + rest == whole
     assert len(set(map(tuple, whole))) == len(whole) > 100
+
+
+def test_a_verdict_says_what_limits_the_training(imagenet, tmp_path):
+    command = [sys.executable, ROOT / "examples/verdict/train.py", imagenet / "train", "--epochs", 2, "--batch", 8, "--width", 1,
+               "--threads", 1, "--trace", tmp_path / "trace.json"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=HANG_S,
+                          env={**os.environ, "PYTHONPATH": str(Path(stoker.__file__).parents[1])})
+    assert done.returncode == 0, done.stderr
+    verdict = r"(?:Fed|GPU idle \d+%): .+\."
+    epochs, report = done.stdout.split("\n\n")
+    assert re.fullmatch(rf"epoch 0: loss \d+\.\d+\. {verdict}\nepoch 1: loss \d+\.\d+\. {verdict}", epochs)
+    assert re.fullmatch(rf"{verdict}\n96 samples in .+ samples/s of .+\n(Waited .+\n)?With a batch that was there a step took .+\n",
+                        report)
+    assert {event["ph"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]} > {"M"}
 
 
 @only_full
@@ -158,6 +206,25 @@ def test_slurm_goes_on_with_fewer_processes(slurm, imagenet, tmp_path):
 
     assert submit(3, 1) == ["0"]  # by two, since three do not divide the global batch
     assert submit(1, 3) == ["1", "2"]
+
+
+@only_full
+def test_slurm_goes_on_after_the_warning_that_its_time_ends(slurm, launch, imagenet, tmp_path):
+    options = ["--global-batch", "8", "--epochs", "40"]
+    train_imagenet(launch, imagenet, 1, tmp_path / "whole", *options)
+    (tmp_path / "parts").mkdir()
+    log = tmp_path / "job.out"
+    env = {**os.environ, "GLOBAL_BATCH": "8", "TRAIN": str(ROOT / "examples/imagenet/train.py"), "PYTHON": sys.executable,
+           "OPTIONS": f"--model tiny --epochs 40 --every 1 --audit {tmp_path / 'parts'}", "OMP_NUM_THREADS": "1",
+           "PYTHONPATH": str(Path(stoker.__file__).parents[1])}
+    job = slurm.submit(env, "--ntasks=2", "--ntasks-per-node=2", "--cpus-per-task=1", "--gpus-per-node=0", f"--output={log}",
+                       f"--chdir={tmp_path}", ROOT / "examples/slurm/train.slurm", imagenet, tmp_path / "run.pt")
+    slurm.until(lambda: len(audited(tmp_path / "parts")) > 100)
+    subprocess.run(["scancel", "--signal=USR1", "--batch", job], env=slurm.env, check=True, timeout=HANG_S)
+    slurm.until(lambda: slurm.restarts(job) == 1)
+    assert slurm.states_at_end(job) == ["COMPLETED"], (log.read_text(), slurm.logs())
+    assert len(list((tmp_path / "parts").iterdir())) == 4  # of two processes, twice
+    assert audited(tmp_path / "parts") == audited(tmp_path / "whole")
 
 
 @only_full

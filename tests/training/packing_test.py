@@ -3,9 +3,13 @@
 import json
 import os
 import random
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -57,29 +61,115 @@ def with_command():
     return {**os.environ, "PATH": f"{Path(COMMAND).resolve().parent}:{os.environ['PATH']}"}
 
 
-def require_merged(loose, at, whole):
-    stoker("pack", loose, at / "out", "--plan", at / "plan", "--merge")
-    assert contents(at / "out") == whole
+@pytest.fixture(scope="module")
+def shards(loose, tmp_path_factory):
+    """Tars without an index, of other programs."""
+    at = tmp_path_factory.mktemp("shards")
+    for number, folder in enumerate(sorted(path for path in loose.iterdir() if path.is_dir())):
+        with tarfile.open(at / f"{number}.tar", "w") as tar:
+            for path in sorted(folder.iterdir()):
+                tar.add(path, path.name)
+    return at
+
+
+@pytest.fixture(scope="module")
+def hurt(loose, tmp_path_factory):
+    """A pack, in which a byte is not what it was."""
+    at = tmp_path_factory.mktemp("hurt") / "packed"
+    stoker("pack", loose, at, *OPTIONS)
+    shard = sorted(at.glob("*.tar"))[1]
+    content = bytearray(shard.read_bytes())
+    content[2000] ^= 1
+    shard.write_bytes(content)
+    return at
+
+
+class Work:
+    """A command that engines run by a plan in a folder, and what must come of it: what comes of the command alone."""
+
+    def __init__(self, verb, at, loose, shards, hurt):
+        self.verb, self.at, self.data = verb, at, {"pack": loose, "index": at / "shards", "verify": hurt}[verb]
+        if verb == "index":
+            shutil.copytree(shards, self.data)
+        self.words = [verb, self.data, *([at / "out"] if verb == "pack" else [])]
+        self.options = OPTIONS if verb == "pack" else ()
+        self.plan = at / "plan"
+
+    def tasks(self):
+        """Their number, when the plan is made."""
+        return self.run("--plan", self.plan, *self.options)["tasks"]
+
+    def run(self, *more):
+        command = [COMMAND, *map(str, [*self.words, *more, "--json"])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
+        assert done.returncode in (0, 1), done.stderr
+        return json.loads(done.stdout)
+
+    def result(self, told):
+        if self.verb == "verify":
+            return {name: told[name] for name in ("samples", "bad")}
+        return contents(self.at / "out" if self.verb == "pack" else self.data)
+
+    def merged(self):
+        return self.result(self.run("--plan", self.plan, "--merge"))
+
+
+@pytest.fixture(params=["pack", "index", "verify"])
+def work(request, tmp_path, loose, shards, hurt):
+    return Work(request.param, tmp_path, loose, shards, hurt)
+
+
+@pytest.fixture
+def expected(work, whole, tmp_path, loose, shards, hurt):
+    if work.verb == "pack":
+        return whole
+    (tmp_path / "alone").mkdir()
+    alone = Work(work.verb, tmp_path / "alone", loose, shards, hurt)
+    result = alone.result(alone.run())
+    assert len(result["bad"]) == 1 if work.verb == "verify" else len(result) > len(contents(shards))
+    return result
+
+
+def test_xargs_makes_what_one_process_does(work, expected):
+    """By the commands of docs/many-machines.md."""
+    page = (ROOT / "docs/many-machines.md").read_text()
+    block = re.search(r"```bash\n(command=.*?)```", page, re.DOTALL)[1]
+    options = {"pack": ("photos", "packed"), "index": ("shards",), "verify": ("packed",)}[work.verb]
+    assert re.search(rf"^(?:# )?command=\(stoker {work.verb} {' '.join(options)} --plan \S+\)$", block, re.MULTILINE)
+    command = shlex.join(map(str, ["stoker", *work.words, "--plan", work.plan]))
+    script = re.sub(r"^command=.*", f"command=({command})", block, count=1)
+    script = script.replace("--json |", " ".join([*work.options, "--json |"]), 1)
+    done = subprocess.run(["bash", "-uc", script], env=with_command(), timeout=HANG_S, capture_output=True, text=True)
+    assert done.returncode == (1 if work.verb == "verify" else 0), done.stderr
+    assert work.tasks() > 2
+    assert work.merged() == expected
 
 
 @only_full
-def test_mpi_makes_the_same_pack(loose, whole, tmp_path):
-    tasks = plan(loose, tmp_path)
-    subprocess.run([program("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "3", EXAMPLES / "pack_mpi.sh", loose,
-                    tmp_path / "out", tmp_path / "plan", str(tasks)], check=True, env=with_command(), timeout=HANG_S)
-    require_merged(loose, tmp_path, whole)
+def test_mpi_makes_what_one_process_does(work, expected):
+    subprocess.run([program("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "3", EXAMPLES / "tasks_mpi.sh", work.plan,
+                    str(work.tasks()), *work.words], check=True, env=with_command(), timeout=HANG_S)
+    assert work.merged() == expected
 
 
 @only_full
-@pytest.mark.parametrize("each", [1, 3])
-def test_a_slurm_array_makes_the_same_pack(slurm, loose, whole, tmp_path, each):
-    tasks = plan(loose, tmp_path)
-    env = {**with_command(), "SLURM_CONF": slurm.env["SLURM_CONF"], "EACH": str(each), "LAST": str(tasks - 1)}
-    done = subprocess.run([program("sbatch"), "--wait", f"--array=0-{(tasks - 1) // each}", "--cpus-per-task=1",
-                           f"--output={tmp_path}/%a.out", EXAMPLES / "pack.slurm", loose, tmp_path / "out", tmp_path / "plan"],
-                          env=env, timeout=2 * HANG_S, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr + "".join(path.read_text() for path in tmp_path.glob("*.out"))
-    require_merged(loose, tmp_path, whole)
+@pytest.mark.parametrize("work, each", [("pack", 1), ("pack", 3), ("index", 1), ("verify", 3)], indirect=["work"])
+def test_a_slurm_array_makes_what_one_process_does(slurm, work, expected, each):
+    tasks = work.tasks()
+    job = slurm.submit({**with_command(), "EACH": str(each), "LAST": str(tasks - 1)}, f"--array=0-{(tasks - 1) // each}",
+                       "--cpus-per-task=1", f"--output={work.at}/%a.out", EXAMPLES / "tasks.slurm", work.plan, *work.words)
+    states = slurm.states_at_end(job)
+    assert set(states) == {"COMPLETED"}, "".join(path.read_text() for path in work.at.glob("*.out"))
+    assert len(states) == (tasks - 1) // each + 1
+    assert work.merged() == expected
+
+
+@only_full
+def test_a_task_that_could_not_be_done_ends_mpi(loose, tmp_path):
+    done = subprocess.run([program("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "2", EXAMPLES / "tasks_mpi.sh",
+                           tmp_path / "no.plan", "2", "pack", loose, tmp_path / "out"], env=with_command(), timeout=HANG_S,
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and "no.plan" in done.stderr
 
 
 def ray_script(loose, at, more=""):

@@ -1,6 +1,7 @@
 """Slurm on one node, of one user, on the loopback interface: its three daemons, with everything they write in one folder."""
 
 import os
+import re
 import socket
 import subprocess
 import time
@@ -8,8 +9,10 @@ import time
 from launchers import HANG_S, free_port, program
 
 TASKS_MAX = 8
+OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
 
-# Tasks are followed by what /proc says, and may be more than the machine has cores.
+# Tasks are followed by what /proc says, and may be more than the machine has cores. A requeued job waits until what started it
+# before has expired.
 CONFIGURATION = """
 ClusterName=stoker
 SlurmctldHost={host}(127.0.0.1)
@@ -18,7 +21,7 @@ SlurmdPort={daemon_port}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={at}/munge.socket
+AuthInfo=socket={at}/munge.socket,cred_expire=10
 CredType=cred/munge
 StateSaveLocation={at}/state
 SlurmdSpoolDir={at}/spool
@@ -53,10 +56,10 @@ class Slurm:
     def start(self):
         self._daemon("munged", "--foreground", "--force", f"--socket={self.at}/munge.socket", f"--key-file={self.at}/munge.key",
                      f"--log-file={self.at}/munged.log", f"--pid-file={self.at}/munged.pid", f"--seed-file={self.at}/munge.seed")
-        self._until(lambda: (self.at / "munge.socket").exists())
+        self.until(lambda: (self.at / "munge.socket").exists())
         for name in ("slurmctld", "slurmd"):
             self._daemon(name, "-D", "-f", self.at / "slurm.conf")
-        self._until(lambda: self._says("sinfo", "--noheader", "--format=%T").strip() == "idle")
+        self.until(lambda: self._says("sinfo", "--noheader", "--format=%T").strip() == "idle")
 
     def stop(self):
         for process in reversed(self.daemons):
@@ -67,8 +70,34 @@ class Slurm:
                 process.kill()
                 process.wait()
 
+    def submit(self, env, *words):
+        """The job's number."""
+        env = {**env, "SLURM_CONF": self.env["SLURM_CONF"]}
+        done = subprocess.run([program("sbatch"), "--parsable", *map(str, words)], env=env, capture_output=True, text=True,
+                              timeout=HANG_S)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def states_at_end(self, number):
+        """Of all tasks of a job, once they are over."""
+        def states():
+            return self._says("squeue", "--jobs", number, "--states", "all", "--array", "--noheader", "--format", "%T").split()
+
+        self.until(lambda: OVER.issuperset(states()))
+        return states()
+
+    def restarts(self, number):
+        return int(re.search(r" Restarts=(\d+)", self._says("scontrol", "--oneliner", "show", "job", number))[1])
+
     def logs(self):
         return "\n".join(f"{path.name}: {path.read_text()[-3000:]}" for path in sorted(self.at.glob("*.out")))
+
+    def until(self, ready):
+        """Waits for that, and that its daemons live."""
+        deadline = time.monotonic() + HANG_S
+        while not ready():
+            assert time.monotonic() < deadline and all(process.poll() is None for process in self.daemons), self.logs()
+            time.sleep(0.05)
 
     def _daemon(self, name, *arguments):
         with open(self.at / f"{name}.out", "wb") as output:
@@ -77,9 +106,3 @@ class Slurm:
 
     def _says(self, *command):
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=HANG_S).stdout
-
-    def _until(self, ready):
-        deadline = time.monotonic() + HANG_S
-        while not ready():
-            assert time.monotonic() < deadline and all(process.poll() is None for process in self.daemons), self.logs()
-            time.sleep(0.05)

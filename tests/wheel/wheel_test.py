@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -20,6 +21,8 @@ SECONDS_MAX = 300  # a guard against hanging: pip fetches numpy
 # What the policies of manylinux let a wheel take from the machine.
 THE_MACHINES = re.compile(r"(linux-vdso|ld-linux-[\w-]+|libc|libm|libdl|librt|libpthread|libresolv|libutil|libz|libgcc_s|libstdc\+\+)\.so")
 NEWEST_GLIBC = (2, 34)  # what docs/wheel.md promises
+BYTES_MAX = 25_000_000  # without CUDA
+WITHOUT_A_NETWORK = ("unshare", "--map-root-user", "--net")
 
 # pytest runs this folder with every other one.
 pytestmark = pytest.mark.skipif("STOKER_WHEEL" not in os.environ, reason="./dev wheel makes the wheel that is tested here")
@@ -54,10 +57,10 @@ class Environment:
         subprocess.run([os.environ.get("STOKER_WHEEL_PYTHON", sys.executable), "-m", "venv", at], check=True)
         self.run("pip", "install", "--disable-pip-version-check", wheel)
 
-    def run(self, program, *arguments):
-        """Standard output of a program of the environment, started where nothing of ours lies."""
-        done = subprocess.run([self.bin / program, *map(str, arguments)], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, cwd=self.at, timeout=SECONDS_MAX,
+    def run(self, program, *arguments, at=None, by=()):
+        """Standard output of a program of the environment, started by another one where nothing of ours lies."""
+        done = subprocess.run([*by, self.bin / program, *map(str, arguments)], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=at or self.at, timeout=SECONDS_MAX,
                               env={"PATH": "/usr/bin:/bin", "HOME": str(self.at), "STOKER_CACHE_DIR": str(self.at / "cache")})
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -114,6 +117,12 @@ def test_its_name_promises_the_glibc_that_the_documentation_does(wheel):
     assert versions and max(versions) <= NEWEST_GLIBC
 
 
+def test_without_cuda_it_is_small(wheel):
+    if "+cu" in wheel.name:
+        pytest.skip("this one has CUDA")
+    assert wheel.stat().st_size <= BYTES_MAX
+
+
 def test_the_module_shows_nothing_but_its_entry_point(programs):
     (module,) = (path for name, path in programs.items() if re.match(r"stoker/_stoker\..*so$", name))
     shown = output("nm", "--dynamic", "--defined-only", "--format=just-symbols", module).split()
@@ -156,6 +165,26 @@ def test_the_command_and_the_module_deliver_the_same_bytes(installed, images):
                      f"with stoker.Loader({str(images)!r}, 'cifar-train', batch=8, seed=3, audit='module.jsonl') as loader:",
                      "    assert sum(len(batch.key) for batch in loader.epoch(0)) == 64")
     assert (installed.at / "command.jsonl").read_text() == (installed.at / "module.jsonl").read_text() != ""
+
+
+@pytest.fixture(scope="session")
+def offline():
+    """What starts a program without a network; nothing where the machine does not let its users do that."""
+    if shutil.which("unshare") and subprocess.run([*WITHOUT_A_NETWORK, "true"], capture_output=True).returncode == 0:
+        (interface,) = output(*WITHOUT_A_NETWORK, "cat", "/proc/net/dev").splitlines()[2:]
+        assert interface.split()[0] == "lo:"
+        return WITHOUT_A_NETWORK
+    warnings.warn("this machine does not allow namespaces: README's example runs with its network")
+    return ()
+
+
+def test_the_example_of_the_readme_runs_as_it_is_printed_and_without_a_network(installed, offline, tmp_path):
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    installed.run("stoker", "synth", "imagenet/train", "--count", 300, at=tmp_path, by=offline)
+    printed = installed.run("python", "-c", example, at=tmp_path, by=offline).splitlines()
+    batches = [re.fullmatch(r"(\d+) \(256, 3, 224, 224\) float32 \S+", line) for line in printed]
+    assert all(batches), printed
+    assert [int(batch[1]) for batch in batches] == list(range(90))  # 300 images are one batch of 256 in each epoch
 
 
 # In the wheel, libavif's other codecs are libraries that end the program when they are called.
