@@ -80,7 +80,7 @@ class Kind(NamedTuple):
 CUT_PNG = "the PNG data has no end-of-image chunk"
 KINDS = {
     "mask": Kind(lambda: image().view("mask", field="mask.png").like("image").decode_mask(), "mask.png",
-                 lambda data: data[:60], CUT_PNG),
+                 lambda data: data[:60], f"'mask.png': {CUT_PNG}"),
     "boxes": Kind(boxes, "json", lambda data: data[:-9], "its JSON is damaged"),
     "keypoints": Kind(
         lambda: boxes().view("points").like("boxes").decode_keypoints(POINTS, "1-2"), "json",
@@ -94,7 +94,7 @@ KINDS = {
                  lambda data: data + b"\xff", "not a text in UTF-8"),
     "padded": Kind(padded, "json", lambda data: objects_in(3, ROWS + 1, bbox=[WHOLE] * (ROWS + 1)),
                    f"it has {ROWS + 1} rows, and pad_to has count={ROWS}"),
-    "stereo": Kind(stereo, "right.png", lambda data: data[:200], CUT_PNG),
+    "stereo": Kind(stereo, "right.png", lambda data: data[:200], f"'right.png': {CUT_PNG}"),
     "arrays": Kind(arrays, "x.npy", lambda data: data[:-1], "its field 'x.npy' is not an array"),
     "tokens": Kind(tokens, "tokens.u16", lambda tokens: np.arange(LENGTH + 2),
                    f"it has {LENGTH + 2} tokens, and there is room for {LENGTH}"),

@@ -6,8 +6,19 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/plan/field_error.h"
 
 namespace stoker {
+namespace {
+
+// in_field() where the view is a picture of its own. What is wrong with objects says so itself.
+template <typename Work>
+decltype(auto) in_picture(const Plan& plan, const ViewPlan& view, Work&& work) {
+  if (view.kind == ViewKind::kMask && !view.mask.of_objects) return in_field(plan, view, std::forward<Work>(work));
+  return std::forward<Work>(work)();
+}
+
+}  // namespace
 
 // What the images of a sample take: from when on, and what was counted before.
 class CpuExecutor::Timer {
@@ -75,7 +86,8 @@ void CpuExecutor::call_functions(const SampleInput& sample, const OutputPlaces& 
 std::uint64_t CpuExecutor::companion_memory(const SampleInput& sample) const {
   std::uint64_t most = 0;
   for (const ViewPlan& view : plan_.views()) {
-    if (view.goes_along()) most = std::max(most, companions_->memory(view, sample.fields));
+    if (!view.goes_along()) continue;
+    most = std::max(most, in_picture(plan_, view, [&] { return companions_->memory(view, sample.fields); }));
   }
   return most;
 }
@@ -88,8 +100,10 @@ void CpuExecutor::write_companions(const SampleInput& sample, const OutputPlaces
     const ViewPlan& view = plan_.views()[i];
     if (!view.goes_along()) continue;
     any = true;
-    companions_->write(view, sample.fields, images_->stages(view.like).course(),
-                       [&](const Shape& shape) { return place(i, shape); });
+    in_picture(plan_, view, [&] {
+      companions_->write(view, sample.fields, images_->stages(view.like).course(),
+                         [&](const Shape& shape) { return place(i, shape); });
+    });
   }
   if (any) timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }

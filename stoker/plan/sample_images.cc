@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/plan/field_error.h"
+
 namespace stoker {
 
 SampleImages::SampleImages(const Plan& plan, DecodeLimits limits)
@@ -37,8 +39,10 @@ CodedImage& SampleImages::header(const ViewPlan& view, const SampleInput& sample
   if (image.encoded.empty()) {
     image.encoded = sample.fields[field];
     image.entry_points = view.field == sample.entry_points_of ? sample.entry_points : Bytes();
-    image.facts = decoder_.read_facts(image.encoded);
-    image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
+    in_field(plan_, view, [&] {
+      image.facts = decoder_.read_facts(image.encoded);
+      image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
+    });
   }
   return image;
 }
@@ -112,7 +116,8 @@ void SampleImages::list_decodes() {
 }
 
 void SampleImages::decode(const SharedDecode& decode) {
-  const DecodedImage decoded = decode.paths.front()->decode(decoder_, decode.window);
+  const DecodedImage decoded =
+      in_field(plan_, view_of(decode), [&] { return decode.paths.front()->decode(decoder_, decode.window); });
   for (PixelPath* const path : decode.paths) path->use(decoded);
 }
 
@@ -141,15 +146,21 @@ std::uint64_t SampleImages::memory_max() const {
 }
 
 bool SampleImages::hand_over_coded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {
-  return decode.paths.front()->hand_over_coded({decode.paths, decoder_, decode.window, room, items});
+  return in_field(plan_, view_of(decode), [&] {
+    return decode.paths.front()->hand_over_coded({decode.paths, decoder_, decode.window, room, items});
+  });
 }
 
 bool SampleImages::hand_over_file(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {
-  return decode.paths.front()->hand_over_file({decode.paths, decoder_, decode.window, room, items});
+  return in_field(plan_, view_of(decode), [&] {
+    return decode.paths.front()->hand_over_file({decode.paths, decoder_, decode.window, room, items});
+  });
 }
 
 bool SampleImages::hand_over_decoded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {
-  return decode.paths.front()->hand_over_decoded({decode.paths, decoder_, decode.window, room, items});
+  return in_field(plan_, view_of(decode), [&] {
+    return decode.paths.front()->hand_over_decoded({decode.paths, decoder_, decode.window, room, items});
+  });
 }
 
 }  // namespace stoker

@@ -51,6 +51,7 @@ class SampleImages {
   PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
 
  private:
+  const ViewPlan& view_of(const SharedDecode& decode) const { return plan_.views()[decode.views.front()]; }
   CodedImage& header(const ViewPlan& view, const SampleInput& sample);
   SeenImage seen_image(const ViewPlan& view, const SampleInput& sample);
   std::uint64_t picture_memory(std::uint64_t (ImageStages::*of)() const) const;

@@ -107,7 +107,7 @@ void PythonFunction::call(const FunctionSeed& seed, const GivenPlaces& place) {
   forget_process_that_ended();
   if (!process_) start();
   copy_given(ask(message(seed), spec_.timeout_s), place);
-  if (++calls_ % kCallsBetweenChecks == 0) check_memory();
+  if (spec_.whole_batch || ++calls_ % kCallsBetweenChecks == 0) check_memory();
 }
 
 // It may be the system's doing, and says nothing of the sample that comes next.
