@@ -174,7 +174,8 @@ void run_token_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   std::shared_ptr<const Dataset> data;
   {
     JobWatch watch(interrupts, "info", "files");
-    data = open(options.data, watch.stop(), {.store = options.store, .tokens = options.tokens});
+    data = open(options.data, watch.stop(),
+                {.index_folder = options.info.index_folder, .store = options.store, .tokens = options.tokens});
   }
   const std::string& field = data->field_names().front();
   const std::uint64_t tokens = data->bytes() / size_of(parse_token_type(field.substr(field.rfind('.') + 1)));
@@ -228,7 +229,8 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   set_example(*command, "stoker info packed");
   command->callback([options, command, &interrupts] {
     if (!options->tokens) return run_info(*options, interrupts);
-    require_for_tokens(*command, {"--token-type", "--token-field", "--streams", "--document-seed"});
+    const std::string_view of_shards = options->tokens->field.empty() ? "" : "--index-dir";
+    require_for_tokens(*command, {"--token-type", "--token-field", "--streams", "--document-seed", of_shards});
     run_token_info(*options, interrupts);
   });
 }

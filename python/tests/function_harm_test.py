@@ -81,10 +81,11 @@ def test_harm_is_treated_as_the_policy_says(few, library, kind, policy):
 def test_a_process_that_grows_is_started_anew(folder, library, caplog, kind):
     function = f"{library}:leaks" if kind == "a shared object" else functions.leaks
     how = {"isolated": True} if kind == "a shared object" else {"batch": True}
-    leaking = pictures().map(function, "image", IMAGE, memory="128MiB", **how)
+    memory, epochs = ("128MiB", 4) if kind == "a shared object" else ("64MiB", 2)
+    leaking = pictures().map(function, "image", IMAGE, memory=memory, **how)
     grown, plain = (stoker.Loader(folder, recipe, batch=2, seed=5, threads=1) for recipe in (leaking, pictures()))
     with caplog.at_level(logging.WARNING):
-        for epoch in range(4):
+        for epoch in range(epochs):
             for batch, want in zip(grown.epoch(epoch), plain.epoch(epoch), strict=True):
                 np.testing.assert_array_equal(batch.image.numpy(), want.image.numpy())
     assert "function 'leaks': its process has grown to" in caplog.text and grown.quarantine == []

@@ -150,12 +150,18 @@ for number, (codec, version, encoding, page) in enumerate(itertools.product(
 """
 
 
-@full
-def test_numbers_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
+def write_numbers(samples, tmp_path):
+    """Files in the folder "theirs", of which these are the rows."""
     rows = [[(row * row + place * place) % 50257 for place in range(row * 37 % 700)] for row in range(400)]
     (tmp_path / "theirs").mkdir()
     subprocess.run([python_with(tmp_path, "pyarrow==26.0.1"), "-c", NUMBERS_WRITER, tmp_path / "theirs",
                     samples[0] / samples[1][0]["name"]], input=json.dumps(rows), text=True, check=True)
+    return rows
+
+
+@full
+def test_numbers_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
+    rows = write_numbers(samples, tmp_path)
     files = sorted((tmp_path / "theirs").iterdir())
     assert len(files) == 32
     for file in files:
@@ -180,10 +186,7 @@ operators = [{op = "decode_tokens", length = 64}]
 
 @full
 def test_token_columns_that_pyarrow_wrote_are_sequences(stoker, samples, tmp_path):
-    rows = [[(row * row + place * place) % 50257 for place in range(row * 37 % 700)] for row in range(400)]
-    (tmp_path / "theirs").mkdir()
-    subprocess.run([python_with(tmp_path, "pyarrow==26.0.1"), "-c", NUMBERS_WRITER, tmp_path / "theirs",
-                    samples[0] / samples[1][0]["name"]], input=json.dumps(rows), text=True, check=True)
+    rows = write_numbers(samples, tmp_path)
     (tmp_path / "tokens.toml").write_text(TOKENS)
 
     def audited(data, *options):

@@ -10,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/format/key_prefix.h"
 #include "stoker/storage/arranged_source.h"
 
 namespace stoker {
@@ -57,7 +58,7 @@ class ShardTokens {
   }
 
   void add(const SampleRow& row) {
-    any_ = row.source;
+    shard_ = row.source;
     const SampleField* const field = row.field(column_.name);
     if (!field || field->length == 0) return;  // formats leave out the fields of empty lists
     if (field->length % size_of(column_.type) != 0) {
@@ -80,9 +81,11 @@ class ShardTokens {
 
   /// Nothing for a shard without samples.
   std::optional<TokenFile> take() {
-    if (!any_) return std::nullopt;
-    if (!source_) fail(ErrorKind::kData, "no sample of '{}' has a token in '{}'", any_->name(), column_.name);
+    if (!shard_) return std::nullopt;
+    if (!source_) fail(ErrorKind::kData, "no sample of '{}' has a token in '{}'", shard_->name(), column_.name);
     end_stretch();
+    const std::string_view name = source_->name();
+    file_.key_prefix = key_prefix_of_file(name, {name.substr(std::min(name.rfind('.'), name.size()))});
     file_.source = std::make_shared<ArrangedSource>(std::shared_ptr<Source>(data_, source_), std::move(stretches_));
     return std::move(file_);
   }
@@ -95,8 +98,8 @@ class ShardTokens {
   std::shared_ptr<const Dataset> data_;
   const Column& column_;
   const bool with_documents_;
-  const Source* any_ = nullptr;
-  Source* source_ = nullptr;  // of tokens
+  const Source* shard_ = nullptr;  // of samples
+  Source* source_ = nullptr;       // of tokens
   std::shared_ptr<StretchOrder> stretches_ = std::make_shared<StretchOrder>();
   std::uint64_t begin_ = 0, end_ = 0;  // of the stretch that may go on
   TokenFile file_;

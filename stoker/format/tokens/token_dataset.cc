@@ -11,7 +11,6 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/random.h"
 #include "stoker/base/units.h"
-#include "stoker/format/key_prefix.h"
 #include "stoker/format/tokens/token_columns.h"
 #include "stoker/storage/arranged_source.h"
 
@@ -48,8 +47,7 @@ class TokenDataset final : public Dataset {
         document_seed_(options.document_seed) {
     field_names_ = {fmt::format("tokens.{}", to_string(files_.front().type))};
     for (const TokenFile& file : files_) {
-      prefixes_.push_back(
-          key_prefix_of_file(file.source->name(), {".bin", ".npy", ".parquet", ".arrow", ".mds", ".tar"}));
+      prefixes_.push_back(file.key_prefix);
       first_samples_.push_back(first_samples_.back() + samples_of(file));
     }
     if (first_samples_.back() == 0) {

@@ -9,6 +9,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/format/key_prefix.h"
 #include "stoker/format/npy/npy_array.h"
 #include "stoker/format/tokens/megatron_index.h"
 
@@ -93,6 +94,7 @@ TokenFile open_token_file(const Stores& stores, const Location& at, std::optiona
                           bool with_documents) {
   TokenFile file{.source = stores.of(at).open_for_samples(stores.open(at))};
   Source& source = *file.source;
+  file.key_prefix = key_prefix_of_file(source.name(), {".bin", ".npy"});
   if (begins_with(source, kNpyMagic)) {
     const NpyArray array = read_npy_array(source, 0, source.size());
     file.type = type_of(array, source);

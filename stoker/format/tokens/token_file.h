@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "stoker/storage/stores.h"
@@ -14,6 +15,7 @@ namespace stoker {
 /// Tokens side by side.
 struct TokenFile {
   std::shared_ptr<Source> source;
+  std::string key_prefix{};  // of its samples
   TokenType type = TokenType::kU16;
   std::uint64_t offset = 0;  // of the first one
   std::uint64_t tokens = 0;

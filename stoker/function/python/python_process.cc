@@ -75,7 +75,7 @@ struct SpawnPlan {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
 
-  /// The same numbers in the new process.
+  /// The new process keeps these descriptors, by the same numbers.
   explicit SpawnPlan(std::initializer_list<int> kept) {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
