@@ -175,6 +175,41 @@ void keep_mds_index(const Corpus& corpus) {
   corpus.keep("mds_index", "shards", as_bytes(kIndex));
 }
 
+std::vector<ArrowTestBatch> arrow_batches(const std::string& jpeg) {
+  return {{{.name = "image", .type = "bytes", .values = {jpeg, ""}},
+           {.name = "label", .type = "i8", .values = {"\1", "\2"}, .valid = {false, true}},
+           {.name = "boxes",
+            .type = "list",
+            .counts = {2, 1},
+            .children = {{.name = "", .type = "bool", .values = {"\1", "", ""}}}},
+           {.name = "meta",
+            .type = "struct",
+            .children = {{.name = "path", .type = "text", .values = {"a", "b"}}},
+            .rows = 2}}};
+}
+
+void keep_arrow(const Corpus& corpus) {
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  std::vector<ArrowTestBatch> batches = arrow_batches(jpeg);
+  corpus.keep("arrow", "file", as_bytes(arrow_file(batches)));
+  corpus.keep("arrow", "lz4", as_bytes(arrow_file(batches, {.codec = ArrowTestCodec::kLz4})));
+  batches.front().push_back({.name = "view", .type = "text_view", .values = {"a", "more than twelve bytes"}});
+  batches.front().push_back(
+      {.name = "word", .type = "text", .values = {"cat", "dog"}, .dictionary = 1, .numbers = {1, 0}});
+  batches.front().push_back({.name = "pair",
+                             .type = "fixed_list",
+                             .children = {{.name = "", .type = "i8", .values = {"a", "b", "c", "d"}}},
+                             .rows = 2,
+                             .fixed = 2});
+  batches.front().push_back({.name = "day", .type = "timestamp", .values = {"12345678", "abcdefgh"}});
+  const std::string features = R"({"info": {"features": {"label": {"names": ["a"], "_type": "ClassLabel"}}}})";
+  corpus.keep("arrow", "stream", as_bytes(arrow_stream(batches, {.huggingface = features})));
+  corpus.keep("huggingface_folder", "state",
+              as_bytes(std::string_view(R"({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]})")));
+  corpus.keep("huggingface_folder", "splits", as_bytes(std::string_view(R"({"splits": {"train": {"num_bytes": 5}}})")));
+  corpus.keep("huggingface_folder", "dict", as_bytes(std::string_view(R"({"splits": ["train", "test"]})")));
+}
+
 /// Values in the order of the target's leaves.
 void keep_litdata(const Corpus& corpus) {
   const std::string jpeg = "\xff\xd8\xff no picture";
@@ -189,19 +224,10 @@ void keep_litdata(const Corpus& corpus) {
   corpus.keep("litdata", "plain", as_bytes(litdata_chunk(items)));
   corpus.keep("litdata", "frames", as_bytes(litdata_chunk_of_frames(items, 1)));
   corpus.keep("litdata", "by_one", as_bytes(litdata_chunk_by_one(items)));
-  const std::vector<ArrowTestBatch> batches = {
-      {{.name = "image", .type = "bytes", .values = {jpeg, ""}},
-       {.name = "label", .type = "i8", .values = {"\1", "\2"}, .valid = {false, true}},
-       {.name = "boxes",
-        .type = "list",
-        .counts = {2, 1},
-        .children = {{.name = "", .type = "bool", .values = {"\1", "", ""}}}},
-       {.name = "meta",
-        .type = "struct",
-        .children = {{.name = "path", .type = "text", .values = {"a", "b"}}},
-        .rows = 2}}};
+  const std::vector<ArrowTestBatch> batches = arrow_batches(jpeg);
   corpus.keep("litdata", "table", as_bytes(litdata_chunk_of_table(2, arrow_file(batches))));
-  corpus.keep("litdata", "zstd_table", as_bytes(litdata_chunk_of_table(2, arrow_stream(batches, true))));
+  corpus.keep("litdata", "zstd_table",
+              as_bytes(litdata_chunk_of_table(2, arrow_stream(batches, {.codec = ArrowTestCodec::kZstd}))));
   corpus.keep("litdata", "list", as_bytes(litdata_list({{"a", "jpeg"}, {"b", "no_header_numpy:3"}}, {{"x.bin", 2}})));
 }
 
@@ -386,11 +412,12 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
-       {stoker::keep_indexes,   stoker::keep_index_in_tar,  stoker::keep_blocks,    stoker::keep_tars,
-        stoker::keep_tfrecords, stoker::keep_parquet,       stoker::keep_zips,      stoker::keep_mds,
-        stoker::keep_mds_index, stoker::keep_litdata,       stoker::keep_betons,    stoker::keep_databases,
-        stoker::keep_hdf5s,     stoker::keep_lists,         stoker::keep_manifests, stoker::keep_plans,
-        stoker::keep_rows,      stoker::keep_token_indexes, stoker::keep_recipes,   stoker::keep_image_seeds}) {
+       {stoker::keep_indexes,    stoker::keep_index_in_tar, stoker::keep_blocks,        stoker::keep_tars,
+        stoker::keep_tfrecords,  stoker::keep_parquet,      stoker::keep_zips,          stoker::keep_mds,
+        stoker::keep_mds_index,  stoker::keep_arrow,        stoker::keep_litdata,       stoker::keep_betons,
+        stoker::keep_databases,  stoker::keep_hdf5s,        stoker::keep_lists,         stoker::keep_manifests,
+        stoker::keep_plans,      stoker::keep_rows,         stoker::keep_token_indexes, stoker::keep_recipes,
+        stoker::keep_image_seeds}) {
     keep(corpus);
   }
 }

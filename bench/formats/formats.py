@@ -56,6 +56,7 @@ FORMATS = {
     "mds": Format("*.mds", "remote", peers={"streaming": "remote"}),
     "litdata": Format("*.bin", "litdata", peers={"litdata": "litdata"}),
     "parquet": Format("*.parquet", "formats", ".parquet", peers={"datasets": "formats", "pyarrow": "formats"}),
+    "arrow": Format("*.arrow", "formats", peers={"datasets, saved": "formats", "pyarrow, mapped": "formats"}),
     "lmdb": Format("data.mdb", "formats", peers={"lmdb": "formats"}),
     "hdf5": Format("*.hdf5", "formats", ".hdf5", peers={"h5py": "formats"}),
     "zip": Format("*.zip", None, ".zip", peers={"zipfile": None}),

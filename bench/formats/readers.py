@@ -147,6 +147,13 @@ class DatasetsReader(Reader):
         return self.data[sample]["image"]["bytes"]
 
 
+class SavedDatasetsReader(DatasetsReader):
+    def __init__(self, path, **_):
+        import datasets
+
+        self.data = datasets.load_from_disk(path).cast_column("image", datasets.Image(decode=False))
+
+
 class PyarrowReader(Reader):
     def __init__(self, path, **_):
         import pyarrow.parquet
@@ -157,6 +164,25 @@ class PyarrowReader(Reader):
         for file in self.files:
             for batch in file.iter_batches(batch_size=BATCH, columns=["image", "label"]):
                 yield from batch.column("image").field("bytes").to_pylist()
+
+
+class MappedPyarrowReader(Reader):
+    """Tables in mapped memory, which datasets has, too."""
+
+    def __init__(self, path, **_):
+        import pyarrow
+
+        self.images = pyarrow.chunked_array([
+            chunk for file in shards_of(path, "*.arrow")
+            for chunk in pyarrow.ipc.open_stream(pyarrow.memory_map(file)).read_all()["image"].chunks])
+
+    def all(self):
+        for chunk in self.images.chunks:
+            for begin in range(0, len(chunk), BATCH):
+                yield from chunk.slice(begin, BATCH).field("bytes").to_pylist()
+
+    def get(self, sample):
+        return self.images[sample]["bytes"].as_py()
 
 
 class LmdbReader(Reader):
@@ -211,7 +237,8 @@ def timed(images):
 def import_of(reader):
     """What the constructor imports, before the clock runs."""
     modules = {StokerReader: "stoker", ScanningReader: "stoker", WebdatasetReader: "webdataset", TfDataReader: "tensorflow", StreamingReader: "streaming",
-               LitdataReader: "litdata", DatasetsReader: "datasets", PyarrowReader: "pyarrow.parquet", LmdbReader: "lmdb",
+               LitdataReader: "litdata", DatasetsReader: "datasets", SavedDatasetsReader: "datasets", PyarrowReader: "pyarrow.parquet",
+               MappedPyarrowReader: "pyarrow", LmdbReader: "lmdb",
                H5pyReader: "h5py", ZipfileReader: "zipfile"}
     if reader in modules:
         __import__(modules[reader])
@@ -238,7 +265,8 @@ def measure(reader, path, field, samples, check, scratch):
 
 READERS = {"stoker": StokerReader, "stoker, no index": ScanningReader, "files": FilesReader, "zipfile": ZipfileReader, "webdataset": WebdatasetReader,
            "tf.data": TfDataReader, "streaming": StreamingReader, "litdata": LitdataReader,
-           "datasets": DatasetsReader, "pyarrow": PyarrowReader, "lmdb": LmdbReader, "h5py": H5pyReader}
+           "datasets": DatasetsReader, "datasets, saved": SavedDatasetsReader, "pyarrow": PyarrowReader,
+           "pyarrow, mapped": MappedPyarrowReader, "lmdb": LmdbReader, "h5py": H5pyReader}
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "w")

@@ -39,13 +39,21 @@ def write_litdata(folder, out, field):
     optimize(one_litdata_sample, described, output_dir=out, chunk_bytes=SHARD_BYTES, num_workers=1)
 
 
-def write_parquet(folder, out, _):
+def huggingface(folder):
     import datasets
 
     classes = sorted(path.name for path in pathlib.Path(folder).iterdir())
     features = datasets.Features({"image": datasets.Image(decode=False), "label": datasets.ClassLabel(names=classes)})
     rows = [{"image": {"bytes": image, "path": os.path.basename(name)}, "label": label} for name, label, image in images(folder)]
-    datasets.Dataset.from_list(rows, features=features).to_parquet(out)
+    return datasets.Dataset.from_list(rows, features=features)
+
+
+def write_parquet(folder, out, _):
+    huggingface(folder).to_parquet(out)
+
+
+def write_arrow(folder, out, _):
+    huggingface(folder).save_to_disk(out, max_shard_size=SHARD_BYTES)
 
 
 def write_lmdb(folder, out, _):
@@ -77,7 +85,7 @@ def write_zip(folder, out, _):
             file.writestr(name, image)
 
 
-WRITERS = {"mds": write_mds, "litdata": write_litdata, "parquet": write_parquet, "lmdb": write_lmdb, "hdf5": write_hdf5,
+WRITERS = {"mds": write_mds, "litdata": write_litdata, "parquet": write_parquet, "arrow": write_arrow, "lmdb": write_lmdb, "hdf5": write_hdf5,
            "zip": write_zip}
 
 if __name__ == "__main__":

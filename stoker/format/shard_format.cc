@@ -4,6 +4,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/words.h"
+#include "stoker/format/arrow/arrow_format.h"
 #include "stoker/format/beton/beton_format.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/hdf5/hdf5_format.h"
@@ -52,6 +53,7 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
   static const ParquetFormat parquet;
+  static const ArrowFormat arrow;
   static const NpyFormat npy;  // before zip, which an npz is, too
   static const MdsFormat mds;
   static const LitDataFormat litdata;
@@ -60,8 +62,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const LmdbFormat lmdb;
   static const Hdf5Format hdf5;
   static const ListFormat list;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar,     &tfrecord, &recordio, &parquet, &npy, &zip,
-                                                          &mds,    &litdata, &beton,    &lmdb,     &hdf5,    &list};
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet, &arrow, &npy,
+                                                          &zip,    &mds, &litdata,  &beton,    &lmdb,    &hdf5,  &list};
   return formats;
 }
 

@@ -71,8 +71,11 @@ class ShardFormat {
   virtual bool recognises(const ShardCandidate& shard) const = 0;
   /// Whether a file of that name (in lower case) is one of its shards, so that a folder of such files stands for them.
   virtual bool is_shard_name(std::string_view /*name*/) const { return false; }
+  /// Whether a file of that name in a folder may list the folder's shards.
+  virtual bool is_list_name(std::string_view /*name*/) const { return false; }
   /// The shards that a list of the format in a folder names, in its order; none without such a list. Throws kData
-  /// naming the list if it is damaged, kNotFound for a shard that is not there.
+  /// naming the list if it is damaged, kNotFound for a shard that is not there, kUsage where the list is of several
+  /// data sets.
   virtual std::vector<Location> listed_shards(const Stores& /*stores*/, const Location& /*folder*/) const { return {}; }
   /// Whether a shard is one file, which can have an index; else it is a folder, or a list of files.
   virtual bool is_one_file() const { return true; }

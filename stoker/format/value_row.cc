@@ -49,8 +49,13 @@ const RowValue* key_value(Values values) {
   return named_value(values, kKeyValues, [](const RowValue& value) { return value.text && !value.text->empty(); });
 }
 
-const RowValue* integer_label(Values values) {
+const RowValue* integer_label(Values values, std::optional<std::string_view> name) {
   const auto is_integer = [](const RowValue& value) { return value.integer.has_value(); };
+  if (name) {
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](const RowValue& one) { return one.name == *name; });
+    return found != values.end() && is_integer(*found) ? &*found : nullptr;
+  }
   if (const RowValue* named = named_value(values, kLabelValues, is_integer)) return named;
   const bool have_names = !std::all_of(values.begin(), values.end(), has_no_name);
   return have_names ? nullptr : only_value(values, is_integer);
@@ -71,7 +76,7 @@ bool names_its_kind(std::string_view name, std::string_view ending) {
 
 }  // namespace
 
-void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole) {
+void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole, std::optional<std::string_view> label_name) {
   row.label = -1;
   row.fields.clear();
   const RowValue* const key = key_value(values);
@@ -79,7 +84,7 @@ void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole) {
     const auto file = is_called(*key, kKeyValue) ? std::nullopt : split_member_name(*key->text);
     row.key = file ? file->key : *key->text;
   }
-  const RowValue* const label = integer_label(values);
+  const RowValue* const label = integer_label(values, label_name);
   if (label) {
     row.label = std::max<std::int64_t>(*label->integer, -1);
   } else if (const RowValue* text =

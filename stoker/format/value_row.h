@@ -27,9 +27,11 @@ struct RowValue {
 class ValueRows {
  public:
   /// Replaces the row's label and fields, and its key where a value is one. `whole`: the field of a sample that has
-  /// nothing but its label. Throws kData, as a clause, if two values have one field. What the row's fields show lives
-  /// as long as this object.
-  void fill(SampleRow& row, std::span<const RowValue> values, const RowValue& whole);
+  /// nothing but its label. `label`: the value with the integer that is the label, empty for none; without it, the
+  /// value is looked for by its name. Throws kData, as a clause, if two values have one field. What the row's fields
+  /// show lives as long as this object.
+  void fill(SampleRow& row, std::span<const RowValue> values, const RowValue& whole,
+            std::optional<std::string_view> label = std::nullopt);
 
  private:
   std::string field_name(const RowValue& value, bool is_the_image) const;

@@ -2,6 +2,7 @@
 
 #include <libdeflate.h>
 #include <lz4.h>
+#include <lz4frame.h>
 #include <snappy.h>
 #include <zstd.h>
 
@@ -47,6 +48,7 @@ constexpr std::array<BlockCodecTraits, kBlockCodecs> kTraits = {{
     {"shuffled_2", BlockCodec::kStored, 1, 2},
     {"shuffled_4", BlockCodec::kStored, 1, 4},
     {"shuffled_8", BlockCodec::kStored, 1, 8},
+    {"lz4_frame", BlockCodec::kLz4Frame, kMostOfLz4},
 }};
 
 struct FreeDeflate {
@@ -55,6 +57,10 @@ struct FreeDeflate {
 
 struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+struct FreeLz4Frame {
+  void operator()(LZ4F_dctx* context) const { LZ4F_freeDecompressionContext(context); }
 };
 
 bool inflate_whole(BlockCodec codec, Bytes stored, MutableBytes into) {
@@ -90,6 +96,23 @@ bool unlz4_whole(Bytes stored, MutableBytes into) {
       LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()), reinterpret_cast<char*>(into.data()),
                           static_cast<int>(stored.size()), static_cast<int>(into.size()));
   return made >= 0 && static_cast<std::size_t>(made) == into.size();
+}
+
+bool unlz4_frame_whole(Bytes stored, MutableBytes into) {
+  LZ4F_dctx* created = nullptr;
+  if (LZ4F_isError(LZ4F_createDecompressionContext(&created, LZ4F_VERSION))) throw std::bad_alloc();
+  const std::unique_ptr<LZ4F_dctx, FreeLz4Frame> state(created);
+  std::size_t taken = 0, made = 0;
+  while (true) {
+    std::size_t takes = stored.size() - taken, makes = into.size() - made;
+    const std::size_t left =
+        LZ4F_decompress(state.get(), into.data() + made, &makes, stored.data() + taken, &takes, nullptr);
+    if (LZ4F_isError(left)) return false;
+    taken += takes;
+    made += makes;
+    if (left == 0) return taken == stored.size() && made == into.size();
+    if (takes == 0 && makes == 0) return false;  // it is cut, or becomes more
+  }
 }
 
 /// Runs of bytes, and references to bytes that were made before: a byte below 32 is the length of a run less one, the
@@ -135,6 +158,7 @@ bool decompress_whole(BlockCodec codec, Bytes stored, MutableBytes into) {
     case BlockCodec::kZstd: return unzstd_whole(stored, into);
     case BlockCodec::kSnappy: return unsnap_whole(stored, into);
     case BlockCodec::kLz4: return unlz4_whole(stored, into);
+    case BlockCodec::kLz4Frame: return unlz4_frame_whole(stored, into);
     case BlockCodec::kLzf: return unlzf_whole(stored, into);
     default: return false;
   }

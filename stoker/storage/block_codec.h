@@ -33,9 +33,10 @@ enum class BlockCodec : std::uint8_t {
   kShuffled2 = 14,  // and not compressed
   kShuffled4 = 15,
   kShuffled8 = 16,
+  kLz4Frame = 17,  // one frame
 };
 
-inline constexpr std::uint64_t kBlockCodecs = 17;
+inline constexpr std::uint64_t kBlockCodecs = 18;
 
 /// The codec of what was shuffled, as values of so many bytes, and then compressed by `codec`: itself for one byte.
 /// Nothing if there is none.

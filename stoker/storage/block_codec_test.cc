@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/storage/block_testing.h"
 #include "stoker/storage/lzf_testing.h"
 
 namespace stoker {
@@ -58,6 +59,8 @@ std::vector<std::uint8_t> compressed(BlockCodec codec, const std::string& text) 
     out.resize(
         static_cast<std::size_t>(LZ4_compress_default(text.data(), reinterpret_cast<char*>(out.data()),
                                                       static_cast<int>(text.size()), static_cast<int>(out.size()))));
+  } else if (codec == BlockCodec::kLz4Frame) {
+    out = compressed_as_lz4_frame(as_bytes(text));
   } else if (codec == BlockCodec::kLzf) {
     out = lzf_compressed(as_bytes(text));
   } else if (codec != BlockCodec::kStored) {

@@ -1,6 +1,7 @@
 // Compressed blocks for tests.
 #pragma once
 
+#include <lz4frame.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -16,6 +17,12 @@ namespace stoker {
 inline std::vector<std::uint8_t> compressed_by_zstd(Bytes bytes) {
   std::vector<std::uint8_t> out(ZSTD_compressBound(bytes.size()));
   out.resize(ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 1));
+  return out;
+}
+
+inline std::vector<std::uint8_t> compressed_as_lz4_frame(Bytes bytes) {
+  std::vector<std::uint8_t> out(LZ4F_compressFrameBound(bytes.size(), nullptr));
+  out.resize(LZ4F_compressFrame(out.data(), out.size(), bytes.data(), bytes.size(), nullptr));
   return out;
 }
 

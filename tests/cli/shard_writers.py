@@ -11,6 +11,7 @@ import numpy
 from PIL import Image
 
 from foreign_formats import beton, example, message, tfrecord, varint
+from test_cli_arrow import write_saved
 from test_cli_formats import mds_shard, recordio
 from test_cli_hdf5 import Hdf5
 from test_cli_litdata import chunk, index
@@ -37,6 +38,10 @@ def write_parquet(folder, rows):
     for shard, part in enumerate(halves(rows)):
         (folder / f"train-{shard:05}-of-00002.parquet").write_bytes(parquet(part))
     (folder / "README.md").write_text("as on the hub\n")
+
+
+def write_arrow(folder, rows):
+    write_saved(folder, halves(rows))
 
 
 def write_mds(folder, rows):
@@ -109,6 +114,7 @@ FOREIGN = {
     "tfrecord": (write_tfrecord, "train-{00000,00001}-of-00002"),
     "recordio": (write_recordio, "{0,1}.rec"),
     "parquet": (write_parquet, "train-{00000..00001}-of-00002.parquet"),
+    "arrow": (write_arrow, "data-{00000,00001}-of-00002.arrow"),
     "mds": (write_mds, "{b/shard.00000,a/shard.00001}.mds"),
     "litdata": (write_litdata, "chunk-{1,0}-0.bin"),
     "lmdb": (write_lmdb, "data.mdb"),

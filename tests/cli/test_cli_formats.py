@@ -227,7 +227,7 @@ def test_lists_give_the_batches_of_the_folder(stoker, samples, tmp_path):
 def test_what_is_of_no_format_is_described(stoker, tmp_path):
     (tmp_path / "program").write_bytes(b"MZ\x90\x00 and so on")
     said = stoker.refusal(1, "info", tmp_path / "program")
-    assert "folder, tar, tfrecord, recordio, parquet, npy, zip, mds, litdata, beton, lmdb, hdf5, list, or a text file" in said and "4d 5a 90 00 20 61" in said
+    assert "folder, tar, tfrecord, recordio, parquet, arrow, npy, zip, mds, litdata, beton, lmdb, hdf5, list, or a text file" in said and "4d 5a 90 00 20 61" in said
 
 
 WRITER = """

@@ -3,9 +3,10 @@
 //
 //   0xffffffff, i32 length of the metadata; the metadata, of FlatBuffers; the body: buffers, one after another
 //
-// The first is the schema, each other a batch of rows; a length of 0 ends the stream. A file begins with "ARROW1\0\0",
-// and a list of its batches follows the stream. A batch may have its buffers compressed, each by itself: then it begins
-// with its length, i64, or with -1 where it is as it was.
+// The first is the schema, each other a batch of rows, or of a dictionary's values; a length of 0 ends the stream. A
+// file begins with "ARROW1\0\0"; after its stream follow a list of its batches, which Stoker does not need, i32 the
+// list's length and "ARROW1". A batch may have its buffers compressed, each by itself: such a buffer begins with its
+// length, i64, or with -1 where it is as it was.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,15 @@ struct ArrowBatch {
   };
 
   std::uint64_t rows = 0;
-  std::vector<Node> nodes{};          // of the columns, each before its children
-  std::vector<ArrowRange> buffers{};  // in the same order
+  std::vector<Node> nodes{};                  // of the columns, each before its children
+  std::vector<ArrowRange> buffers{};          // in the same order
+  std::vector<std::uint64_t> view_buffers{};  // of each column of views: how many it has besides its rows
+  std::optional<std::int64_t> dictionary{};   // the values of the dictionary of this number
+  bool goes_on = false;                       // they follow those that it has already
 };
+
+/// Whether a table may begin so.
+bool begins_arrow(Bytes head);
 
 /// Threads: one.
 class ArrowBatches {
@@ -41,6 +48,10 @@ class ArrowBatches {
   ArrowBatches(BlockPlaces& places, std::uint64_t begin, std::uint64_t end);
 
   const std::vector<ArrowField>& fields() const { return fields_; }
+  /// What `datasets` of Hugging Face notes about the columns, as JSON; empty where it notes nothing.
+  const std::string& huggingface() const { return huggingface_; }
+  /// Whether a mark ended the table; a stream may end without one. Of what next() has come to the end of.
+  bool has_end_mark() const { return has_end_mark_; }
   /// Goes on to the next batch; false after the last.
   bool next();
   /// The batch at hand.
@@ -54,7 +65,8 @@ class ArrowBatches {
 
   std::optional<Message> read_message();
   void read_batch(const Message& message, const FlatTable& header);
-  ArrowRange place_of(const Message& message, Bytes buffer, bool is_compressed);
+  void open_file();
+  ArrowRange place_of(const Message& message, Bytes buffer, std::optional<BlockCodec> codec);
   template <typename Work>
   void name_faults(const Work& work) const;
 
@@ -62,6 +74,8 @@ class ArrowBatches {
   std::uint64_t position_, end_;
   std::vector<std::uint8_t> metadata_;  // of the message at hand
   std::vector<ArrowField> fields_;
+  std::string huggingface_;
+  bool has_end_mark_ = false;
   ArrowBatch batch_;
 };
 

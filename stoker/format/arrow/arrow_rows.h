@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,9 +36,13 @@ class ArrowRows {
   /// Its values, except those that are null; they show what lives until the next call of next(), and names that live as
   /// long as this object.
   const std::vector<RowValue>& values() const { return values_; }
-  /// The names of values that were passed over so far: lists of truth values, lists with nulls, and longer lists of
-  /// what is not numbers.
+  /// What the table says of itself.
+  const ArrowBatches& table() const { return batches_; }
+  /// The names of values that were passed over so far: decimals and intervals, lists of truth values, lists with nulls,
+  /// and longer lists of what is not numbers.
   const std::set<std::string, std::less<>>& passed_over() const { return passed_over_; }
+  /// How many files so far were told by their path alone, as `datasets` does until it saves them.
+  std::uint64_t files_elsewhere() const { return files_elsewhere_; }
 
  private:
   /// What a batch has of a column.
@@ -45,22 +50,42 @@ class ArrowRows {
     const ArrowField* field = nullptr;
     std::uint64_t rows = 0;
     bool has_nulls = false;
-    ArrowBuffer validity{}, offsets{}, data{};
+    ArrowBuffer validity{};
+    ArrowBuffer offsets{};  // or views
+    ArrowBuffer data{};     // or numbers of values in the dictionary
+    std::vector<ArrowBuffer> viewed{};
     std::vector<Column> children{};
+  };
+  /// What was taken of a batch.
+  struct Taken {
+    std::size_t nodes = 0, buffers = 0, view_buffers = 0;
   };
   struct Span {
     std::uint64_t begin = 0, end = 0;
   };
+  /// Bytes of a row.
+  struct Found {
+    ArrowBuffer* in;
+    std::uint64_t begin, length;
+  };
 
-  Column take_column(const ArrowField& field, std::size_t& node, std::size_t& buffer);
-  ArrowBuffer take_buffer(std::size_t& buffer, const ArrowField& field, std::uint64_t bytes_min);
+  Column take_column(const ArrowField& field, Taken& taken);
+  Column take_values(const ArrowField& field, Taken& taken);
+  Column begin_column(const ArrowField& field, Taken& taken);
+  ArrowBuffer take_buffer(Taken& taken, const ArrowField& field, std::uint64_t bytes_min);
+  void take_views(Column& column, Taken& taken);
+  void take_dictionary();
   void take_columns();
   void add(Column& column, std::string_view name, std::uint64_t row);
+  void add_value(Column& column, std::string_view name, std::uint64_t row);
+  void add_from_dictionary(Column& column, std::string_view name, std::uint64_t row);
+  void add_struct(Column& column, std::string_view name, std::uint64_t row);
   void add_number(Column& column, std::string_view name, std::uint64_t row);
   void add_truth(Column& column, std::string_view name, std::uint64_t row);
   void add_bytes(Column& column, std::string_view name, std::uint64_t row);
   void add_list(Column& column, std::string_view name, std::uint64_t row);
   static Span span_of(Column& column, std::uint64_t row, std::uint64_t end_max);
+  static std::optional<Found> find_bytes(Column& column, std::uint64_t row);
   RowValue& push(std::string_view name, std::uint64_t offset, std::uint64_t length, std::string_view ending);
   std::string_view kept(std::string name);
   [[noreturn]] void fail_column(const ArrowField& field, std::string_view what) const;
@@ -68,6 +93,7 @@ class ArrowRows {
   BlockPlaces& places_;
   ArrowBatches batches_;
   std::vector<Column> columns_;
+  std::map<std::int64_t, Column> dictionaries_;
   std::uint64_t first_ = 0, rows_ = 0;  // of the batch at hand
   std::uint64_t row_ = 0;               // in it
   bool is_begun_ = false;
@@ -75,6 +101,7 @@ class ArrowRows {
   std::deque<std::string> texts_;           // that values show
   std::optional<std::uint64_t> truths_[2];  // where a byte of each truth value is
   std::set<std::string, std::less<>> names_, passed_over_;
+  std::uint64_t files_elsewhere_ = 0;
 };
 
 }  // namespace stoker

@@ -68,7 +68,11 @@ TEST(ArrowRows, ReadsBatchesOfStreamsAndFiles) {
                                     "image=none label.i64=" + i64_line(-4), "image= label.i64=" + i64_line(5));
   EXPECT_THAT(arrow_listing(arrow_stream(batches)), expected);
   EXPECT_THAT(arrow_listing(arrow_file(batches)), expected);
-  EXPECT_THAT(arrow_listing(arrow_stream(batches, true)), expected);
+  EXPECT_THAT(arrow_listing(arrow_stream(batches, {.has_end_mark = false})), expected);
+  for (const ArrowTestCodec codec : {ArrowTestCodec::kZstd, ArrowTestCodec::kLz4}) {
+    EXPECT_THAT(arrow_listing(arrow_stream(batches, {.codec = codec})), expected);
+    EXPECT_THAT(arrow_listing(arrow_file(batches, {.codec = codec})), expected);
+  }
 }
 
 TEST(ArrowRows, LeavesNullsOut) {
@@ -114,6 +118,88 @@ TEST(ArrowRows, TakesStructsAndListsApart) {
               ElementsAre("image.jpg=" + kArrowJpeg + " image.path=p box.i16=abcdef names.0=u", "names.0=v names.1=w"));
 }
 
+TEST(ArrowRows, ReadsRowsWithoutOffsets) {
+  const ArrowTestColumn hash = {.name = "hash", .type = "fixed_bytes", .values = {"abc", "def"}, .fixed = 3};
+  const ArrowTestColumn box = {.name = "box",
+                               .type = "fixed_list",
+                               .children = {{.name = "item", .type = "i16", .values = {"ab", "cd", "ef", "gh"}}},
+                               .rows = 2,
+                               .fixed = 2};
+  EXPECT_THAT(arrow_listing(arrow_stream({{hash, box}})),
+              ElementsAre("hash=abc box.i16=abcd", "hash=def box.i16=efgh"));
+  ArrowTestColumn short_box = box;
+  short_box.rows = 3;
+  EXPECT_THAT(arrow_refusal(arrow_stream({{short_box}})), HasSubstr("column 'item' of its table of Arrow has 4 rows"));
+}
+
+TEST(ArrowRows, FindsBytesThatViewsShow) {
+  const std::string first = "a text of more than twelve bytes", second = "and another of these";
+  const ArrowTestColumn texts = {.name = "text",
+                                 .type = "text_view",
+                                 .values = {"short", first, second, "", "twelve bytes"},
+                                 .valid = {true, true, true, false, true}};
+  const ArrowTestBatch batch = {{.name = "n", .type = "i8", .values = {"a", "b", "c", "d", "e"}}, texts};
+  for (const ArrowTestCodec codec : {ArrowTestCodec::kNone, ArrowTestCodec::kLz4}) {
+    EXPECT_THAT(arrow_listing(arrow_stream({batch}, {.codec = codec})),
+                ElementsAre("n.i8=a:97 text=short", "n.i8=b:98 text=" + first, "n.i8=c:99 text=" + second, "n.i8=d:100",
+                            "n.i8=e:101 text=twelve bytes"));
+  }
+}
+
+TEST(ArrowRows, LooksValuesUpInDictionaries) {
+  const auto batch = [](const std::vector<std::string>& names, const std::vector<std::int8_t>& numbers) {
+    return ArrowTestBatch{{.name = "animal", .type = "text", .values = names, .dictionary = 7, .numbers = numbers},
+                          {.name = "weight",
+                           .type = "i8",
+                           .values = {"x", "y"},
+                           .valid = std::vector<bool>(numbers.size(), true),
+                           .dictionary = 8,
+                           .numbers = std::vector<std::int8_t>(numbers.size(), 1)}};
+  };
+  EXPECT_THAT(arrow_listing(arrow_stream({batch({"cat", "dog"}, {1, 0, 1}), batch({"emu"}, {0})})),
+              ElementsAre("animal=dog weight.i8=y:121", "animal=cat weight.i8=y:121", "animal=dog weight.i8=y:121",
+                          "animal=emu weight.i8=y:121"))
+      << "each batch has its own words";
+  for (const std::int8_t number : {2, -1}) {
+    EXPECT_THAT(arrow_refusal(arrow_stream({batch({"cat", "dog"}, {number})})),
+                HasSubstr("column 'animal' of its table of Arrow has row 0 outside of its dictionary"));
+  }
+}
+
+TEST(ArrowRows, ReadsTimesAsNumbersAndPassesOverDecimals) {
+  const ArrowTestBatch batch = {{.name = "day", .type = "date", .values = {"\1\0\0\0"s}},
+                                {.name = "hour", .type = "time", .values = {"\2\0\0\0"s}},
+                                {.name = "at", .type = "timestamp", .values = arrow_i64s({3})},
+                                {.name = "took", .type = "duration", .values = arrow_i64s({4})},
+                                {.name = "price", .type = "decimal", .values = {std::string(16, 'd')}},
+                                {.name = "every", .type = "interval", .values = {std::string(8, 'e')}},
+                                {.name = "pairs",
+                                 .type = "map",
+                                 .counts = {1},
+                                 .children = {{.name = "entries",
+                                               .type = "struct",
+                                               .children = {{.name = "key", .type = "text", .values = {"k"}},
+                                                            {.name = "value", .type = "i8", .values = {"v"}}},
+                                               .rows = 1}}}};
+  std::vector<std::string> passed_over;
+  EXPECT_THAT(arrow_listing(arrow_stream({batch}), &passed_over),
+              ElementsAre("day.i32=\1\0\0\0:1 hour.i32=\2\0\0\0:2 "s + "at.i64=" + i64_line(3) +
+                          " took.i64=" + i64_line(4) + " pairs.0.key=k pairs.0.value.i8=v:118"));
+  EXPECT_THAT(passed_over, ElementsAre("every", "price"));
+}
+
+TEST(ArrowRows, CountsRowsOnlyWhereTheyHaveBytes) {
+  const ArrowTestBatch batch = {{.name = "nothing", .type = "null", .rows = 1'000'000'000}};
+  EXPECT_THAT(arrow_refusal(arrow_stream({batch})), HasSubstr("is said to have 1000000000 rows in 0 bytes"));
+}
+
+TEST(ArrowRows, NamesAFileThatHasNoEnd) {
+  const std::string whole = arrow_file({images_and_labels({"x"}, {1})});
+  for (const std::size_t cut : {1u, 10u, 40u}) {
+    EXPECT_THAT(arrow_refusal(whole.substr(0, whole.size() - cut)), HasSubstr("is truncated"));
+  }
+}
+
 TEST(ArrowRows, PassesOverListsThatDoNotLieTogetherOrAreLong) {
   const auto list_of = [](const std::string& name, std::uint32_t count, ArrowTestColumn child) {
     return ArrowTestColumn{.name = name, .type = "list", .counts = {count}, .children = {std::move(child)}};
@@ -138,8 +224,15 @@ TEST(ArrowRows, PassesOverListsThatDoNotLieTogetherOrAreLong) {
 }
 
 TEST(ArrowRows, SaysWhatItDoesNotRead) {
-  EXPECT_THAT(arrow_refusal(arrow_stream({{{.name = "when", .type = "timestamp"}}})),
+  EXPECT_THAT(arrow_refusal(arrow_stream({{{.name = "when", .type = "union"}}})),
               HasSubstr("column 'when' is of type 99 of Arrow"));
+  ArrowTestColumn lists = {.name = "lists",
+                           .type = "list",
+                           .counts = {1},
+                           .children = {{.name = "item", .type = "i8", .values = {"a"}}},
+                           .dictionary = 0,
+                           .numbers = {0}};
+  EXPECT_THAT(arrow_refusal(arrow_stream({{lists}})), HasSubstr("'lists' has a dictionary of lists"));
   EXPECT_THAT(arrow_refusal(""), HasSubstr("does not begin with a schema"));
   EXPECT_THAT(arrow_refusal("no table at all"), HasSubstr("no message"));
   EXPECT_THAT(arrow_listing(arrow_stream({images_and_labels({}, {})})), IsEmpty());
@@ -148,8 +241,8 @@ TEST(ArrowRows, SaysWhatItDoesNotRead) {
 TEST(ArrowRows, NamesTheFileThatIsTruncatedOrDamaged) {
   const std::vector<ArrowTestBatch> batches = {images_and_labels({kArrowJpeg, "x"}, {1, 2}),
                                                images_and_labels({"y"}, {3})};
-  for (const bool is_zstd : {false, true}) {
-    const std::string good = arrow_stream(batches, is_zstd);
+  for (const ArrowTestCodec codec : {ArrowTestCodec::kNone, ArrowTestCodec::kZstd, ArrowTestCodec::kLz4}) {
+    const std::string good = arrow_stream(batches, {.codec = codec});
     int refused = 0;
     for (std::size_t length = 0; length < good.size(); ++length) {
       try {

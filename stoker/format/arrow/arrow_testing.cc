@@ -91,7 +91,10 @@ bool is_arrow_number(const std::string& type) { return type.size() <= 3 && std::
 
 std::uint8_t type_number(const std::string& type) {
   constexpr std::pair<std::string_view, std::uint8_t> kNumbers[] = {
-      {"null", 1}, {"bytes", 4}, {"text", 5}, {"bool", 6}, {"list", 12}, {"struct", 13}, {"large_text", 20}};
+      {"null", 1},        {"bytes", 4},        {"text", 5},        {"bool", 6},      {"decimal", 7},
+      {"date", 8},        {"time", 9},         {"timestamp", 10},  {"interval", 11}, {"list", 12},
+      {"struct", 13},     {"fixed_bytes", 15}, {"fixed_list", 16}, {"map", 17},      {"duration", 18},
+      {"large_text", 20}, {"text_view", 24}};
   for (const auto& [name, number] : kNumbers) {
     if (name == type) return number;
   }
@@ -112,6 +115,13 @@ FlatTestTable field_of(const ArrowTestColumn& column) {
                       {1, arrow_number(static_cast<std::uint8_t>(column.type[0] == 'i'))}};
     }
   }
+  if (column.type == "date") type.numbers[0] = arrow_number(std::int16_t{0});  // in days
+  if (column.type == "interval") type.numbers[0] = arrow_number(std::int16_t{1});
+  if (column.fixed > 0) type.numbers[0] = arrow_number(static_cast<std::int32_t>(column.fixed));
+  if (column.dictionary) {
+    field.tables[4].numbers[0] = arrow_number(*column.dictionary);
+    field.tables[4].tables[1].numbers = {{0, arrow_number(std::int32_t{8})}, {1, arrow_number(std::uint8_t{1})}};
+  }
   for (const ArrowTestColumn& child : column.children) field.lists[5].push_back(field_of(child));
   return field;
 }
@@ -120,13 +130,15 @@ FlatTestTable field_of(const ArrowTestColumn& column) {
 struct BatchBody {
   std::string nodes{}, buffers{}, body{};
   std::uint32_t node_count = 0, buffer_count = 0;
-  bool is_zstd = false;
+  std::string view_buffers{};
+  ArrowTestCodec codec = ArrowTestCodec::kNone;
 
   void add_buffer(const std::string& content) {
     std::string stored = content;
-    if (is_zstd && !content.empty()) {
+    if (codec != ArrowTestCodec::kNone && !content.empty()) {
       stored = arrow_number(static_cast<std::int64_t>(content.size()));
-      stored += as_text(compressed_by_zstd(as_bytes(content)));
+      stored += as_text(codec == ArrowTestCodec::kZstd ? compressed_by_zstd(as_bytes(content))
+                                                       : compressed_as_lz4_frame(as_bytes(content)));
     }
     buffers +=
         arrow_number(static_cast<std::int64_t>(body.size())) + arrow_number(static_cast<std::int64_t>(stored.size()));
@@ -151,17 +163,48 @@ struct BatchBody {
     add_buffer(bytes);
   }
 
-  void add(const ArrowTestColumn& column) {
-    const std::size_t rows = std::max({column.values.size(), column.counts.size(), std::size_t{column.rows}});
-    const auto nulls = std::count(column.valid.begin(), column.valid.end(), false);
+  /// Short values in the rows themselves, every other longer one in the first of two buffers.
+  void add_views(const std::vector<std::string>& values) {
+    std::string views, buffers_of[2];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::string& value = values[i];
+      views += arrow_number(static_cast<std::uint32_t>(value.size()));
+      if (value.size() <= 12) {
+        views += value + std::string(12 - value.size(), '\0');
+        continue;
+      }
+      const auto number = static_cast<std::uint32_t>(i % 2);
+      views += value.substr(0, 4) + arrow_number(number) +
+               arrow_number(static_cast<std::uint32_t>(buffers_of[number].size()));
+      buffers_of[number] += value;
+    }
+    add_buffer(views);
+    for (const std::string& buffer : buffers_of) add_buffer(buffer);
+    view_buffers += arrow_number(std::int64_t{2});
+  }
+
+  void add_node(std::size_t rows, const std::vector<bool>& valid) {
+    const auto nulls = std::count(valid.begin(), valid.end(), false);
     nodes += arrow_number(static_cast<std::int64_t>(rows)) + arrow_number(static_cast<std::int64_t>(nulls));
     ++node_count;
-    if (column.type == "null") return;
+  }
+
+  void add(const ArrowTestColumn& column) {
+    if (!column.dictionary) return add_values(column, column.valid);
+    add_node(column.numbers.size(), column.valid);
     add_bits(column.valid);
+    add_buffer(std::string(column.numbers.begin(), column.numbers.end()));
+  }
+
+  void add_values(const ArrowTestColumn& column, const std::vector<bool>& valid) {
+    const std::size_t rows = std::max({column.values.size(), column.counts.size(), std::size_t{column.rows}});
+    add_node(rows, valid);
+    if (column.type == "null") return;
+    add_bits(valid);
     std::string joined;
     for (const std::string& value : column.values) joined += value;
     const auto value_bytes = [&](std::size_t i) { return column.values[i].size(); };
-    if (column.type == "list") {
+    if (column.type == "list" || column.type == "map") {
       add_offsets<std::int32_t>([&](std::size_t i) { return column.counts[i]; }, rows);
     } else if (column.type == "large_text") {
       add_offsets<std::int64_t>(value_bytes, rows);
@@ -169,14 +212,28 @@ struct BatchBody {
     } else if (column.type == "bytes" || column.type == "text") {
       add_offsets<std::int32_t>(value_bytes, rows);
       add_buffer(joined);
+    } else if (column.type == "text_view") {
+      add_views(column.values);
     } else if (column.type == "bool") {
       std::vector<bool> bits;
       for (const std::string& value : column.values) bits.push_back(value == "\1");
       add_bits(bits);
-    } else if (column.type != "struct") {
+    } else if (column.type != "struct" && column.type != "fixed_list") {
       add_buffer(joined);
     }
     for (const ArrowTestColumn& child : column.children) add(child);
+  }
+
+  FlatTestTable header() const {
+    FlatTestTable header;
+    header.numbers[0] = nodes.substr(0, 8);  // rows of the first column
+    header.vectors[1] = {node_count, nodes};
+    header.vectors[2] = {buffer_count, buffers};
+    if (codec != ArrowTestCodec::kNone) {
+      header.tables[3].numbers[0] = arrow_number(static_cast<std::int8_t>(codec == ArrowTestCodec::kZstd));
+    }
+    if (!view_buffers.empty()) header.vectors[4] = {static_cast<std::uint32_t>(view_buffers.size() / 8), view_buffers};
+    return header;
   }
 };
 
@@ -188,25 +245,37 @@ std::vector<std::string> arrow_i64s(const std::vector<std::int64_t>& numbers) {
   return values;
 }
 
-std::string arrow_stream(const std::vector<ArrowTestBatch>& batches, bool is_zstd) {
+std::string arrow_stream(const std::vector<ArrowTestBatch>& batches, const ArrowTestOptions& options) {
   FlatTestTable schema;
   for (const ArrowTestColumn& column : batches.front()) schema.lists[1].push_back(field_of(column));
+  if (!options.huggingface.empty()) {
+    FlatTestTable note;
+    note.set_text(0, "huggingface");
+    note.set_text(1, options.huggingface);
+    schema.lists[2].push_back(note);
+  }
   std::string stream = message(1, schema, "");
   for (const ArrowTestBatch& batch : batches) {
-    BatchBody written{.is_zstd = is_zstd};
-    for (const ArrowTestColumn& column : batch) written.add(column);
-    FlatTestTable header;
-    header.numbers[0] = written.nodes.substr(0, 8);  // rows of the first column
-    header.vectors[1] = {written.node_count, written.nodes};
-    header.vectors[2] = {written.buffer_count, written.buffers};
-    if (is_zstd) header.tables[3].numbers[0] = arrow_number(std::int8_t{1});
-    stream += message(3, header, written.body);
+    BatchBody written{.codec = options.codec};
+    for (const ArrowTestColumn& column : batch) {
+      written.add(column);
+      if (!column.dictionary) continue;
+      BatchBody values{.codec = options.codec};
+      values.add_values(column, {});
+      FlatTestTable header;
+      header.numbers[0] = arrow_number(*column.dictionary);
+      header.tables[1] = values.header();
+      stream += message(2, header, values.body);
+    }
+    stream += message(3, written.header(), written.body);
   }
-  return stream + "\xff\xff\xff\xff" + arrow_number(std::uint32_t{0});
+  return options.has_end_mark ? stream + "\xff\xff\xff\xff" + arrow_number(std::uint32_t{0}) : stream;
 }
 
-std::string arrow_file(const std::vector<ArrowTestBatch>& batches) {
-  return std::string("ARROW1\0\0", 8) + arrow_stream(batches) + "a list of batches";
+std::string arrow_file(const std::vector<ArrowTestBatch>& batches, const ArrowTestOptions& options) {
+  const std::string list = "a list of batches";
+  return std::string("ARROW1\0\0", 8) + arrow_stream(batches, options) + list +
+         arrow_number(static_cast<std::uint32_t>(list.size())) + "ARROW1";
 }
 
 }  // namespace stoker

@@ -35,6 +35,8 @@ bool LitDataFormat::recognises(const ShardCandidate& shard) const {
   return !shard.is_folder() && (is_chunk_name(shard.name()) || is_litdata_chunk(shard.head()));
 }
 
+bool LitDataFormat::is_list_name(std::string_view name) const { return name == kLitDataListName; }
+
 std::vector<Location> LitDataFormat::listed_shards(const Stores& stores, const Location& folder) const {
   return listed_litdata_chunks(stores, folder);
 }

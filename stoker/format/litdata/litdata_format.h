@@ -23,6 +23,7 @@ class LitDataFormat final : public ShardFormat {
   /// "chunk-0-1.bin", "chunk-0-1.zstd.bin"; else by the first bytes of one that is not compressed as a whole.
   bool recognises(const ShardCandidate& shard) const override;
   bool is_shard_name(std::string_view name) const override;
+  bool is_list_name(std::string_view name) const override;
   std::vector<Location> listed_shards(const Stores& stores, const Location& folder) const override;
   /// Throws kData: a chunk alone cannot be read.
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;

@@ -231,7 +231,9 @@ TEST(LitDataFormat, ReadsTablesOfArrow) {
                                     "chunk-0-7/00000002 7 sample=" + litdata_int(7));
   EXPECT_THAT(litdata_listing(list, litdata_chunk_of_table(3, arrow_file(batches))), expected);
   ShardNotes notes;
-  EXPECT_THAT(litdata_listing(list, litdata_chunk_of_table(3, arrow_stream(batches, true)), &notes), expected);
+  EXPECT_THAT(
+      litdata_listing(list, litdata_chunk_of_table(3, arrow_stream(batches, {.codec = ArrowTestCodec::kZstd})), &notes),
+      expected);
   EXPECT_NE(notes.blocks, nullptr);
   const std::string whole = litdata_chunk_of_table(3, arrow_file(batches));
   EXPECT_THAT(litdata_listing(list, std::string(as_text(compressed_by_zstd(as_bytes(whole))))), expected);

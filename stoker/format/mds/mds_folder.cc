@@ -75,7 +75,7 @@ const MdsJson* shards_of_index(const MdsJson& index) {
 }  // namespace
 
 std::vector<Location> listed_mds_shards(const Stores& stores, const Location& folder) {
-  const Location index = folder / "index.json";
+  const Location index = folder / kMdsListName;
   const std::optional<ObjectFacts> facts = stores.find(index);
   if (!facts || !facts->is_file() || facts->size > kMdsIndexBytesMax) return {};
   std::vector<std::uint8_t> text(facts->size);

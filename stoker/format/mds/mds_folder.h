@@ -2,11 +2,14 @@
 // folders below it.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "stoker/storage/stores.h"
 
 namespace stoker {
+
+inline constexpr std::string_view kMdsListName = "index.json";
 
 /// The shards that the folder's index.json lists; none if there is no such file, or one that is not of MDS. Of a shard
 /// that is listed with and without compression the one that is there. Throws kData, naming the file and the shard, if a

@@ -27,6 +27,8 @@ bool MdsFormat::recognises(const ShardCandidate& shard) const {
   return !shard.is_folder() && (is_mds_name(shard.name()) || is_mds(shard.head()));
 }
 
+bool MdsFormat::is_list_name(std::string_view name) const { return name == kMdsListName; }
+
 std::vector<Location> MdsFormat::listed_shards(const Stores& stores, const Location& folder) const {
   return listed_mds_shards(stores, folder);
 }

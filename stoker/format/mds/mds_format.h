@@ -21,6 +21,7 @@ class MdsFormat final : public ShardFormat {
   /// "x.mds", "x.mds.zstd"; else by the first bytes of one that is not compressed.
   bool recognises(const ShardCandidate& shard) const override;
   bool is_shard_name(std::string_view name) const override;
+  bool is_list_name(std::string_view name) const override;
   std::vector<Location> listed_shards(const Stores& stores, const Location& folder) const override;
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
   const WritableFormat* writing() const override;

@@ -22,9 +22,6 @@ namespace {
 
 constexpr std::uint64_t kListBytesMax = 64 << 20;
 
-// The name that formats give to a list of a folder's shards.
-constexpr std::string_view kListName = "index.json";
-
 /// "it begins with the bytes 4d 5a 90 00 (MZ..)", or what else can be said of the beginning.
 std::string beginning_of(Bytes head) {
   constexpr std::size_t kShown = 16;
@@ -105,9 +102,10 @@ std::string pattern_for(std::string_view shard) {
   return fmt::format("*{}", shard.substr(std::min(shard.rfind('.'), shard.size())));
 }
 
-/// The shards that a list in the folder names, of the first format that has one there.
-std::vector<Location> listed_in_folder(const Stores& stores, const Location& folder) {
+/// The shards that a file in the folder lists; none if it is not a list of any format.
+std::vector<Location> listed_by(std::string_view file, const Stores& stores, const Location& folder) {
   for (const ShardFormat* format : shard_formats()) {
+    if (!format->is_list_name(file)) continue;
     std::vector<Location> shards = format->listed_shards(stores, folder);
     if (!shards.empty()) return shards;
   }
@@ -143,14 +141,12 @@ std::vector<Location> shards_in_folder(const Stores& stores, const Location& loc
   folder->drop_hidden();
   for (std::size_t i = 0; i < folder->size(); ++i) {
     const Folder::Entry entry = (*folder)[i];
-    if (entry.name == kListName) {
-      std::vector<Location> listed_shards = listed_in_folder(stores, location);
-      if (!listed_shards.empty()) return listed_shards;
-    }
     if (entry.is_folder) {
       folders.push_back(location / entry.name);
       continue;
     }
+    std::vector<Location> listed_shards = listed_by(entry.name, stores, location);
+    if (!listed_shards.empty()) return listed_shards;
     if (is_image_name(entry.name)) images.emplace_back(entry.name);
     if (is_shard_name(entry.name)) shards.push_back(location / entry.name);
   }

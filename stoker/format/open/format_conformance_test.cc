@@ -16,6 +16,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/format/arrow/arrow_format.h"
 #include "stoker/format/arrow/arrow_testing.h"
 #include "stoker/format/beton/beton_format.h"
 #include "stoker/format/beton/beton_testing.h"
@@ -173,9 +174,7 @@ void write_as_litdata_frames(const std::string& path, const std::vector<TestSamp
                       [](const std::vector<std::string>& items) { return litdata_chunk_of_frames(items, 2); });
 }
 
-/// In the place of its items, in batches of rows.
-void write_as_litdata_table(const std::string& path, const std::vector<TestSample>& samples) {
-  write_as_litdata_by(path, samples, litdata_chunk);  // for its list
+std::vector<ArrowTestBatch> arrow_batches(const std::vector<TestSample>& samples) {
   constexpr std::size_t kBatch = 7;
   std::vector<ArrowTestBatch> batches;
   for (std::size_t first = 0; first < samples.size(); first += kBatch) {
@@ -190,7 +189,22 @@ void write_as_litdata_table(const std::string& path, const std::vector<TestSampl
     }
     batches.push_back({key, image, label, note});
   }
-  write_whole_file(path, as_bytes(litdata_chunk_of_table(samples.size(), arrow_file(batches))));
+  return batches;
+}
+
+/// In the place of its items, in batches of rows.
+void write_as_litdata_table(const std::string& path, const std::vector<TestSample>& samples) {
+  write_as_litdata_by(path, samples, litdata_chunk);  // for its list
+  write_whole_file(path, as_bytes(litdata_chunk_of_table(samples.size(), arrow_file(arrow_batches(samples)))));
+}
+
+void write_as_arrow(const std::string& path, const std::vector<TestSample>& samples) {
+  write_whole_file(path, as_bytes(arrow_file(arrow_batches(samples))));
+}
+
+/// As Feather is by default.
+void write_as_feather(const std::string& path, const std::vector<TestSample>& samples) {
+  write_whole_file(path, as_bytes(arrow_file(arrow_batches(samples), {.codec = ArrowTestCodec::kLz4})));
 }
 
 void write_as_beton(const std::string& path, const std::vector<TestSample>& samples) {
@@ -426,6 +440,8 @@ INSTANTIATE_TEST_SUITE_P(
                    true, 1},
         FormatCase{"litdata_table", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata_table, false, true,
                    1},
+        FormatCase{"arrow", "train.arrow", format_object<ArrowFormat>, write_as_arrow, false, true, 1},
+        FormatCase{"feather", "train.feather", format_object<ArrowFormat>, write_as_feather, false, true, 1},
         FormatCase{"beton", "train.beton", format_object<BetonFormat>, write_as_beton, false, false, 1},
         FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1},
 

@@ -8,10 +8,10 @@
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
+#include "stoker/format/huggingface_features.h"
 #include "stoker/format/image_bytes.h"
 #include "stoker/format/key_prefix.h"
 #include "stoker/format/member_name.h"
-#include "stoker/format/parquet/huggingface_features.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
 
 namespace stoker {
@@ -110,21 +110,17 @@ void ParquetRows::choose_columns() {
 }
 
 void ParquetRows::choose_label() {
-  static const std::vector<std::string_view> kMoreLabels = {"labels", "fine_label"};
-  auto class_names = class_names_of(footer_.huggingface);
-  const auto fits = [](const ParquetRowColumn& column) { return can_be_label(*column.stored); };
-  const ParquetRowColumn* label = find(kLabelFeatures, fits);
-  if (!label) label = find(kMoreLabels, fits);
-  if (!label && class_names.size() == 1) {
-    const auto named = std::find_if(columns_.begin(), columns_.end(), [&](const ParquetRowColumn& column) {
-      return fits(column) && column.stored->path == class_names.begin()->first;
-    });
-    if (named != columns_.end()) label = &*named;
+  std::vector<IntegerColumn> integers;
+  std::vector<std::size_t> numbers;
+  for (const ParquetRowColumn& column : columns_) {
+    if (!can_be_label(*column.stored)) continue;
+    integers.push_back({.name = column.name, .path = column.stored->path});
+    numbers.push_back(static_cast<std::size_t>(&column - columns_.data()));
   }
+  std::optional<LabelColumn> label = label_column(integers, footer_.huggingface);
   if (!label) return;
-  columns_[static_cast<std::size_t>(label - columns_.data())].is_label = true;
-  const auto names = class_names.find(label->stored->path);
-  if (names != class_names.end()) notes_.classes = std::move(names->second);
+  columns_[numbers[label->number]].is_label = true;
+  notes_.classes = std::move(label->classes);
 }
 
 template <typename Fits>

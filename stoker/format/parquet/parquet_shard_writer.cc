@@ -8,8 +8,8 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
 #include "stoker/format/column_fields.h"
+#include "stoker/format/huggingface_features.h"
 #include "stoker/format/index/index_writer.h"
-#include "stoker/format/parquet/huggingface_features.h"
 #include "stoker/format/parquet/parquet_rows.h"
 #include "stoker/format/parquet/parquet_writer.h"
 

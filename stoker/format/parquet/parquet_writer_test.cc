@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/hash.h"
-#include "stoker/format/parquet/huggingface_features.h"
+#include "stoker/format/huggingface_features.h"
 #include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/atomic_file.h"

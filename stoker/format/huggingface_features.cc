@@ -1,4 +1,4 @@
-#include "stoker/format/parquet/huggingface_features.h"
+#include "stoker/format/huggingface_features.h"
 
 #include <nlohmann/json.hpp>
 
@@ -8,6 +8,7 @@
 
 #include "stoker/base/json_values.h"
 #include "stoker/format/json_text.h"
+#include "stoker/format/tfrecord/example_rows.h"
 
 namespace stoker {
 namespace {
@@ -43,6 +44,25 @@ std::map<std::string, std::vector<std::string>, std::less<>> class_names_of(std:
   if (!is_json) return {};
   std::erase_if(names, [&](const auto& column) { return !is_class[column.first]; });
   return names;
+}
+
+std::optional<LabelColumn> label_column(std::span<const IntegerColumn> columns, std::string_view huggingface) {
+  auto class_names = class_names_of(huggingface);
+  std::vector<std::string_view> usual = kLabelFeatures;
+  usual.insert(usual.end(), {"labels", "fine_label"});
+  const auto find = [&](const auto& is_it) { return std::find_if(columns.begin(), columns.end(), is_it); };
+  auto found = columns.end();
+  for (std::size_t i = 0; i < usual.size() && found == columns.end(); ++i) {
+    found = find([&](const IntegerColumn& column) { return column.name == usual[i]; });
+  }
+  if (found == columns.end() && class_names.size() == 1) {
+    found = find([&](const IntegerColumn& column) { return column.path == class_names.begin()->first; });
+  }
+  if (found == columns.end()) return std::nullopt;
+  LabelColumn label{.number = static_cast<std::size_t>(found - columns.begin())};
+  const auto names = class_names.find(found->path);
+  if (names != class_names.end()) label.classes = std::move(names->second);
+  return label;
 }
 
 std::string huggingface_text(const std::vector<HuggingfaceFeature>& features, const std::vector<std::string>& classes) {
