@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #define XXH_STATIC_LINKING_ONLY  // XXH3's state is declared only then, and we hold it by value
 #include <xxhash.h>
+#ifdef STOKER_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>  // the same functions, by the instructions that the processor has
+#endif
 
 namespace stoker {
 

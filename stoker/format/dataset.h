@@ -51,6 +51,9 @@ class Dataset {
   /// all of them are local.
   virtual TrafficMeters meters() const { return {}; }
 
+  /// Whether its samples are to be read past the page cache, also from copies of its objects on a disk.
+  virtual bool is_direct() const { return false; }
+
   /// How many streams the samples are: sample i + streams() continues where sample i ended. 0: samples do not continue.
   virtual std::int64_t streams() const { return 0; }
   /// The size in bytes of a field that has the same size in all samples; empty where it is not known. A mixture has one

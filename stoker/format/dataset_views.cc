@@ -39,6 +39,7 @@ class View : public Dataset {
   std::vector<std::int64_t> shard_samples() const override { return data_->shard_samples(); }
   std::uint64_t bytes() const override { return data_->bytes(); }
   TrafficMeters meters() const override { return data_->meters(); }
+  bool is_direct() const override { return data_->is_direct(); }
   std::int64_t streams() const override { return data_->streams(); }
   std::vector<std::uint64_t> field_sizes(std::string_view field) const override { return data_->field_sizes(field); }
   std::vector<MixPart> mixture() const override { return data_->mixture(); }
@@ -192,6 +193,9 @@ class Mixture final : public Dataset {
     TrafficMeters all;
     for (const auto& data : data_) add_meters(data->meters(), all);
     return all;
+  }
+  bool is_direct() const override {
+    return std::any_of(data_.begin(), data_.end(), [](const auto& data) { return data->is_direct(); });
   }
   std::vector<std::uint64_t> field_sizes(std::string_view field) const override {
     std::vector<std::uint64_t> sizes;

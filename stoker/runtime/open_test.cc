@@ -4,6 +4,7 @@
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/format/dataset_views.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/source.h"
@@ -60,6 +61,10 @@ TEST_F(OpenShard, ReadsShardsDirectly) {
   const auto data = open(path_, {}, {.io = IoKind::kPread, .direct = true});
   EXPECT_EQ(read_image(*data, 0), "12345");
   EXPECT_EQ(io_name(*data), "pread+direct");
+  EXPECT_TRUE(data->is_direct());
+  EXPECT_TRUE(subset(data, {0})->is_direct());
+  EXPECT_TRUE(mix({open(path_), data}, {1, 1})->is_direct());
+  EXPECT_FALSE(open(path_)->is_direct());
 }
 
 TEST_F(OpenShard, ReadsAFolderWhateverIsAskedForItsShards) {

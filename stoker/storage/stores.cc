@@ -10,7 +10,8 @@ namespace stoker {
 
 Stores::Stores() : Stores(std::make_shared<InlineExecutor>()) {}
 
-Stores::Stores(FileAccess access) : stores_{std::make_shared<LocalStore>(std::move(access))} {}
+Stores::Stores(FileAccess access)
+    : is_direct_(access.direct), stores_{std::make_shared<LocalStore>(std::move(access))} {}
 
 Stores& Stores::add(std::shared_ptr<const Store> store) {
   stores_.push_back(std::move(store));

@@ -39,6 +39,9 @@ class Stores {
   }
   const BlockCache::MakeExecutor& block_threads() const { return block_threads_; }
 
+  /// Whether samples are to be read past the page cache, also from copies of objects on a disk.
+  bool is_direct() const { return is_direct_; }
+
   /// The same stores for one of several writers (see Store).
   Stores for_writer(std::string_view writer) const;
 
@@ -54,6 +57,7 @@ class Stores {
   void create_folder(const Location& folder) const { of(folder).create_folder(folder); }
 
  private:
+  bool is_direct_;
   std::vector<std::shared_ptr<const Store>> stores_;
   BlockCache::MakeExecutor block_threads_;
 };

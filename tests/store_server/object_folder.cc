@@ -32,10 +32,14 @@ struct Listed {
   struct stat facts;
 };
 
-/// All files of the bucket, in the order of their keys' bytes.
+/// The bucket's files with this prefix, in the order of their keys' bytes. Other folders are not walked: a listing
+/// takes as long as it would in a bucket without them.
 std::vector<Listed> files_below(const fs::path& bucket, std::string_view prefix, std::string_view after) {
   std::vector<Listed> found;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(bucket)) {
+  const fs::path folders = prefix.substr(0, prefix.rfind('/') + 1);
+  if (folders.is_absolute() || std::find(folders.begin(), folders.end(), "..") != folders.end()) return found;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(bucket / folders, none)) {
     std::string key = entry.path().lexically_relative(bucket).generic_string();
     if (!entry.is_regular_file() || !key.starts_with(prefix) || key <= after) continue;
     Listed one{std::move(key), {}};

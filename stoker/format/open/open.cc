@@ -110,7 +110,7 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
     }
   }
   return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes),
-                                          std::move(meters), late);
+                                          std::move(meters), late, stores.is_direct());
 }
 
 }  // namespace stoker

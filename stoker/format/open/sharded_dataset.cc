@@ -10,13 +10,14 @@ namespace stoker {
 
 ShardedDataset::ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
                                std::vector<std::string> classes, TrafficMeters meters,
-                               std::shared_ptr<const LateShards> late)
+                               std::shared_ptr<const LateShards> late, bool is_direct)
     : shards_(std::move(shards)),
       first_samples_{0},
       field_names_(std::move(fields)),
       classes_(std::move(classes)),
       meters_(std::move(meters)),
-      late_(std::move(late)) {
+      late_(std::move(late)),
+      is_direct_(is_direct) {
   for (const auto& shard : shards_) {
     first_samples_.push_back(first_samples_.back() + shard->samples());
     fingerprint_.append(shard->fingerprint());

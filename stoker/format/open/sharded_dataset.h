@@ -22,7 +22,7 @@ class ShardedDataset : public Dataset {
   /// its shards that are opened later; null without any.
   ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
                  std::vector<std::string> classes, TrafficMeters meters = {},
-                 std::shared_ptr<const LateShards> late = nullptr);
+                 std::shared_ptr<const LateShards> late = nullptr, bool is_direct = false);
   /// Of one source whose samples are listed in memory.
   ShardedDataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes);
 
@@ -37,6 +37,7 @@ class ShardedDataset : public Dataset {
   std::uint64_t bytes() const override;
   std::uint64_t fingerprint() const override { return fingerprint_.value(); }
   TrafficMeters meters() const override { return meters_; }
+  bool is_direct() const override { return is_direct_; }
 
  private:
   struct Place {
@@ -53,6 +54,7 @@ class ShardedDataset : public Dataset {
   Fingerprint fingerprint_;
   TrafficMeters meters_;
   std::shared_ptr<const LateShards> late_;
+  bool is_direct_;
 };
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined

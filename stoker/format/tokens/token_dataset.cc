@@ -39,9 +39,10 @@ void shuffle_documents(TokenFile& file, std::uint64_t seed, std::uint64_t number
 
 class TokenDataset final : public Dataset {
  public:
-  TokenDataset(std::vector<TokenFile> files, TrafficMeters meters, const TokenSamples& options)
+  TokenDataset(std::vector<TokenFile> files, TrafficMeters meters, bool is_direct, const TokenSamples& options)
       : files_(std::move(files)),
         meters_(std::move(meters)),
+        is_direct_(is_direct),
         length_(options.length.value_or(0)),
         streams_(options.streams),
         document_seed_(options.document_seed) {
@@ -106,6 +107,7 @@ class TokenDataset final : public Dataset {
   }
 
   TrafficMeters meters() const override { return meters_; }
+  bool is_direct() const override { return is_direct_; }
   std::int64_t streams() const override { return streams_; }
   std::vector<std::uint64_t> field_sizes(std::string_view field) const override {
     if (length_ == 0 || field != field_names_.front()) return {};
@@ -127,6 +129,7 @@ class TokenDataset final : public Dataset {
 
   std::vector<TokenFile> files_;
   TrafficMeters meters_;
+  bool is_direct_;
   std::int64_t length_, streams_, stream_length_ = 0;
   std::optional<std::uint64_t> document_seed_;
   std::vector<std::string> field_names_, classes_, prefixes_;
@@ -147,12 +150,12 @@ void check(const TokenSamples& options) {
 
 bool needs_documents(const TokenSamples& options) { return !options.length || options.document_seed; }
 
-std::shared_ptr<const Dataset> samples_of(std::vector<TokenFile> files, TrafficMeters meters,
+std::shared_ptr<const Dataset> samples_of(std::vector<TokenFile> files, TrafficMeters meters, bool is_direct,
                                           const TokenSamples& options) {
   if (options.document_seed) {
     for (std::size_t i = 0; i < files.size(); ++i) shuffle_documents(files[i], *options.document_seed, i);
   }
-  return std::make_shared<TokenDataset>(std::move(files), std::move(meters), options);
+  return std::make_shared<TokenDataset>(std::move(files), std::move(meters), is_direct, options);
 }
 
 }  // namespace
@@ -183,14 +186,14 @@ std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& named, c
            file.source->name(), options.length ? "leave out document_seed" : "name a length of sequences");
     }
   }
-  return samples_of(std::move(opened), std::move(meters), options);
+  return samples_of(std::move(opened), std::move(meters), stores.is_direct(), options);
 }
 
 std::shared_ptr<const Dataset> open_tokens_of(const std::shared_ptr<const Dataset>& data, const TokenSamples& options,
                                               const std::stop_token& stop) {
   check(options);
   return samples_of(open_token_columns(data, options.field, options.type, needs_documents(options), stop),
-                    data->meters(), options);
+                    data->meters(), data->is_direct(), options);
 }
 
 }  // namespace stoker

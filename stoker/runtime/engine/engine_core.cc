@@ -37,9 +37,10 @@ int unused_epochs(const OrderOptions& order, int world) {
   return static_cast<int>(shares == 1 ? 1 : std::min(kShares * shares, std::int64_t{1} << 20));
 }
 
-std::unique_ptr<DiskCache> open_disk_cache(const ResolvedOptions& options, std::uint64_t write_bytes) {
+std::unique_ptr<DiskCache> open_disk_cache(const Dataset& dataset, const ResolvedOptions& options,
+                                           std::uint64_t write_bytes) {
   if (options.given.cache != CacheKind::kDisk) return nullptr;
-  FileAccess access = open_file_access();
+  FileAccess access = open_file_access({.direct = dataset.is_direct()});
   access.open_files = std::make_shared<OpenFiles>(std::max(1, OpenFiles::default_capacity() / 4));
   return std::make_unique<DiskCache>(DiskCacheOptions{.folder = options.given.cache_folder,
                                                       .bytes_max = options.given.cache_bytes_max,
@@ -83,7 +84,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       enough_memory(dataset, plan, options),
       cache_share(stoker::cache_share(*dataset, plan.fields(), options.world, memory.cache)),
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
-      disk_cache(open_disk_cache(options, memory.disk_cache)),
+      disk_cache(open_disk_cache(*dataset, options, memory.disk_cache)),
       entry_points(memory.entry_points > 0 ? std::make_unique<KeptChunks>(memory.entry_points) : nullptr),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),

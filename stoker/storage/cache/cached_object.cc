@@ -193,9 +193,16 @@ CachedObject::Check CachedObject::check(std::uint64_t chunk, Bytes bytes) {
 
 FileSource& CachedObject::data() {
   const std::lock_guard lock(mutex_);
-  if (!data_) {
-    data_ = std::make_unique<FileSource>(path_, access_, FileOptions{.direct = access_.direct, .random = true});
+  if (data_) return *data_;
+  if (access_.direct) {
+    try {
+      data_ = std::make_unique<FileSource>(path_, access_, FileOptions{.direct = true, .random = true});
+      return *data_;
+    } catch (const Error&) {
+      // The cache may lie on a file system without direct reads, unlike the data.
+    }
   }
+  data_ = std::make_unique<FileSource>(path_, access_, FileOptions{.direct = false, .random = true});
   return *data_;
 }
 

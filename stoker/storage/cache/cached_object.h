@@ -75,6 +75,8 @@ class CachedObject {
   /// Where the object's first byte is in `data()`. Throws what opening the file throws.
   std::uint64_t data_begin() const { return data_begin_; }
   FileSource& data();
+  /// What offsets and sizes of reads of `data()` had best be multiples of.
+  std::uint64_t alignment() const { return access_.direct ? kDirectUnit : 1; }
 
   /// Writes chunks which follow each other, and then enters them in the table. The number of those that were not there
   /// before. Throws kIo; kNotFound if the file is no longer the one that was opened. One thread at a time.

@@ -39,12 +39,12 @@ void CachedRead::add_margin(std::uint64_t bytes) {
 void CachedRead::gather(From wanted, bool whole_chunks, std::uint64_t object_bytes) {
   pieces.clear();
   spans.clear();
-  margins_used = 0;
   const std::uint64_t unit = whole_chunks ? CachedObject::kChunkBytes : 1;
   const auto count = static_cast<std::size_t>(std::count(from.begin(), from.end(), wanted));
   // A chunk begins and a chunk ends around each piece.
-  if (whole_chunks && margins.size() < 2 * CachedObject::kChunkBytes * count)
-    margins.resize(2 * CachedObject::kChunkBytes * count);
+  const std::size_t most = 2 * CachedObject::kChunkBytes * count + kDirectUnit;
+  if (whole_chunks && margins.size() < most) margins.resize(most);
+  margins_used = kDirectUnit - reinterpret_cast<std::uintptr_t>(margins.data()) % kDirectUnit;
   std::uint64_t at = request->offset, gathered = 0;  // up to where
   for (std::size_t i = 0; i < from.size(); ++i) {
     const MutableBytes piece = request->into[i];

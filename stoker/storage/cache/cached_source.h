@@ -30,7 +30,7 @@ struct CachedRead {
   std::vector<From> from;             // by piece of the request
   std::vector<MutableBytes> pieces;   // of the inner one
   std::vector<Span> spans;            // of it
-  std::vector<std::uint8_t> margins;  // memory for bytes of chunks that no piece wants
+  std::vector<std::uint8_t> margins;  // memory for bytes of chunks that no piece wants, used from where it is aligned
   std::size_t margins_used = 0;
   bool keeps = false;  // what comes from the store
 
@@ -58,6 +58,7 @@ class CachedSource final : public Source {
   /// were damaged there.
   void start(ReadRequest& request) override;
   void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
+  std::uint64_t alignment() const override { return std::max(object_->alignment(), store_.alignment()); }
   std::uint64_t gap_worth_reading() const override { return store_.gap_worth_reading(); }
   std::uint64_t gap_in_turn() const override { return store_.gap_in_turn(); }
   bool is_remote() const override { return store_.is_remote(); }

@@ -19,8 +19,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/random.h"
-#include "stoker/storage/block_testing.h"
-#include "stoker/storage/memory_source_testing.h"
+#include "stoker/storage/cache/disk_cache_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
 
@@ -29,59 +28,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr std::uint64_t kChunk = CachedObject::kChunkBytes;
-
-std::vector<std::uint8_t> some_bytes(std::size_t size, std::uint64_t seed) {
-  std::vector<std::uint8_t> bytes(size);
-  Random random(seed, 0, 0, 0);
-  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.next_u32());
-  return bytes;
-}
-
-/// An object of a store that counts what is read from it.
-class Remote final : public Source {
- public:
-  Remote(std::string place, std::string version, std::vector<std::uint8_t> bytes)
-      : place_(std::move(place)), version_(std::move(version)), bytes_(bytes), inner_(place_, std::move(bytes)) {}
-
-  const std::string& name() const override { return place_; }
-  std::uint64_t size(std::string_view part = {}) const override { return inner_.size(part); }
-  std::optional<ObjectIdentity> identity(std::string_view /*part*/ = {}) const override {
-    return ObjectIdentity{place_, version_};
-  }
-  void start(ReadRequest& request) override {
-    ++reads;
-    bytes_read += request.length();
-    inner_.start(request);
-  }
-
-  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
-  std::atomic<std::uint64_t> reads = 0, bytes_read = 0;
-
- private:
-  std::string place_, version_;
-  std::vector<std::uint8_t> bytes_;
-  MemorySource inner_;
-};
-
-FileAccess inline_access() { return FileAccess(std::make_shared<InlineExecutor>()); }
-
-struct Cache {
-  explicit Cache(const std::string& folder, std::uint64_t bytes_max = 64 << 20, int unused_epochs = 1)
-      : cache({.folder = folder, .bytes_max = bytes_max, .unused_epochs = unused_epochs}, inline_access(),
-              std::make_shared<InlineExecutor>()) {}
-
-  /// Whether the bytes that the cache gives are the object's.
-  bool reads_right(Remote& remote, std::uint64_t offset, std::size_t length) {
-    std::vector<std::uint8_t> bytes(length);
-    read_fully(cache.in_front_of(remote), offset, bytes);
-    return std::equal(bytes.begin(), bytes.end(), remote.bytes().begin() + static_cast<std::ptrdiff_t>(offset));
-  }
-  bool reads_right(Remote& remote) { return reads_right(remote, 0, remote.bytes().size()); }
-
-  DiskCache cache;
-};
 
 /// The files of cached objects.
 std::vector<std::string> object_files(const std::string& folder) {
@@ -132,78 +78,6 @@ TEST(DiskCache, ReadsFromTheDiskInTheNextProcess) {
   EXPECT_TRUE(Cache(folder.path()).reads_right(remote));
   EXPECT_EQ(remote.reads, 1u);
   EXPECT_EQ(CacheFolder::info(folder.path()).totals.hits, 1u);
-}
-
-TEST(DiskCache, FetchesEachByteOnceWhateverRangesAreRead) {
-  const TempFolder folder;
-  Remote remote("s3://bucket/a.tar", "1", some_bytes(1'000'003, 2));
-  Cache cache(folder.path());
-  for (std::size_t at = 0; at < remote.bytes().size(); at += 7001) {
-    ASSERT_TRUE(cache.reads_right(remote, at, std::min<std::size_t>(7001, remote.bytes().size() - at)));
-  }
-  // A chunk that two samples share is read by the first.
-  const std::uint64_t fetched = remote.bytes_read;
-  EXPECT_LT(fetched, remote.bytes().size() * 2);
-  EXPECT_EQ(cache.cache.counters().bytes_written, remote.bytes().size());
-  EXPECT_TRUE(cache.reads_right(remote));
-  EXPECT_EQ(remote.bytes_read, fetched);
-}
-
-TEST(DiskCache, ServesPiecesFromWhereTheyAre) {
-  const TempFolder folder;
-  Remote remote("s3://bucket/a.tar", "1", some_bytes(400'003, 3));
-  Cache cache(folder.path());
-  for (std::uint64_t trial = 0; trial < 300; ++trial) {
-    Random random(4, 0, trial, 0);
-    std::vector<std::uint8_t> memory(remote.bytes().size(), 0xcd), want = memory;
-    std::vector<MutableBytes> into;
-    const std::size_t offset = random.below(remote.bytes().size());
-    std::size_t at = offset;
-    for (std::uint64_t left = random.below(12) + 1; left > 0; --left) {
-      const std::uint64_t most[] = {1, 20, 5000, 40'000};
-      const std::size_t size = std::min<std::size_t>(random.below(most[random.below(4)]), memory.size() - at);
-      if (random.below(2) == 0 && size > 0) {
-        into.push_back(hole(size));
-      } else {
-        into.push_back(MutableBytes(memory).subspan(at, size));
-        std::copy_n(remote.bytes().begin() + static_cast<std::ptrdiff_t>(at), size,
-                    want.begin() + static_cast<std::ptrdiff_t>(at));
-      }
-      at += size;
-    }
-    ReadRequest request;
-    request.offset = offset;
-    request.into = into;
-    request.done = [](ReadRequest& one) noexcept { *static_cast<bool*>(one.context) = true; };
-    bool done = false;
-    request.context = &done;
-    cache.cache.in_front_of(remote).start(request);
-    ASSERT_TRUE(done);
-    ASSERT_FALSE(request.error);
-    ASSERT_EQ(memory, want) << "trial " << trial;
-  }
-  EXPECT_GT(cache.cache.counters().hits, 100u);
-}
-
-TEST(DiskCache, KeepsTheBytesOfBlocksAsTheyAreStored) {
-  const TempFolder folder;
-  ObjectOfBlocks object;
-  const std::vector<std::uint8_t> content(100'000, 7);
-  object.bytes = some_bytes(20'000, 1), object.add(content);
-  const auto remote = std::make_shared<Remote>("s3://bucket/blocks", "1", object.bytes);
-  const std::uint64_t place = first_place(object.bytes.size());
-  for (const bool kept : {false, true}) {
-    BlockSource source(remote, object.table(), std::make_shared<BlockCache>());
-    Cache cache(folder.path());
-    Source& cached = cache.cache.in_front_of(source);
-    std::vector<std::uint8_t> bytes(content.size()), own(5000);
-    read_fully(cached, place, bytes);
-    EXPECT_EQ(bytes, content);
-    read_fully(cached, 10'000, own);
-    EXPECT_TRUE(std::equal(own.begin(), own.end(), object.bytes.begin() + 10'000));
-    EXPECT_EQ(cache.cache.counters().hits, kept ? 2u : 0u);
-    EXPECT_EQ(remote->reads, 2u) << "what is on the disk needs no store";
-  }
 }
 
 TEST(DiskCache, NeverServesAnotherVersion) {
