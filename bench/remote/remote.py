@@ -79,11 +79,11 @@ class Store:
         done = subprocess.run(["curl", "-s", "--noproxy", "*", f"{self.url}/counts"], check=True, capture_output=True)
         return json.loads(done.stdout).get("requests", 0)
 
-    def run(self, *command, stdin=None):
+    def run(self, *command, stdin=None, cores=None):
         """What the contestant printed as JSON, with the requests that it made."""
         before = self.requests()
         with tempfile.TemporaryFile("w+") as errors:
-            done = subprocess.run(["taskset", "-c", self.bench.core, *map(str, command)], input=stdin, text=True,
+            done = subprocess.run(["taskset", "-c", cores or self.bench.core, *map(str, command)], input=stdin, text=True,
                                   stdout=subprocess.PIPE, stderr=errors, env=os.environ | self.env,
                                   timeout=PATIENCE_S)
             errors.seek(0)
@@ -130,10 +130,10 @@ class Bench:
         urls = [f"s3://bench/{key}" for key, _ in passes * self.objects("packed")]
         return store.run(self.build / "bench_remote_blocks", in_flight, block, seconds, *urls)
 
-    def samples(self, store, data, order, read_ahead_mib=256, direct=0):
+    def samples(self, store, data, order, read_ahead_mib=256, direct=0, cores=None):
         """All samples of a packed data set, read as the loader reads them, and not decoded."""
         return store.run(self.build / "bench_storage", "packed", data, order, IN_FLIGHT, 600, 0, "auto", direct, read_ahead_mib,
-                         stdin="go\n")
+                         stdin="go\n", cores=cores)
 
     def batches(self, store, data="s3://bench/packed/", **options):
         options = {"batch": BATCH, "tune": "off", "epochs": EPOCHS, "repeated": REPEATED, **options}
@@ -368,17 +368,19 @@ def measure_samples(bench):
 
 def measure_cache(bench):
     """The second epoch of a run with a cache on the disk, of samples that are read and not decoded, beside the same reads of the shards
-    themselves; all past the page cache."""
+    themselves; all past the page cache. Both have all cores, since the server has nothing to do by then: what the disk gives is
+    asked here, not what a core carries."""
+    cores = f"{bench.core},{bench.server_core}"
     recipe = bench.folder / "digests.toml"
     recipe.write_text(DIGESTS)
 
     def cached():
         with tempfile.TemporaryDirectory(dir=bench.folder) as cache:
             return store.run(bench.build / "stoker", "run", "s3://bench/long/", "--recipe", recipe, "--batch", BATCH, "--epochs", 2,
-                             "--tune", "off", "--direct", "--cache", f"disk={cache}:16GiB", "--json")
+                             "--tune", "off", "--direct", "--cache", f"disk={cache}:16GiB", "--json", cores=cores)
 
     def disk():
-        return bench.samples(store, bench.bucket / "long", "global", read_ahead_mib=64, direct=1)
+        return bench.samples(store, bench.bucket / "long", "global", read_ahead_mib=64, direct=1, cores=cores)
 
     with Store(bench, "--link", LINK) as store:
         done = rounds(bench, {"files": disk, "cache": cached})
