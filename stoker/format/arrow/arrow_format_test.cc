@@ -1,6 +1,5 @@
 #include "stoker/format/arrow/arrow_format.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/arrow/arrow_testing.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
@@ -26,18 +26,7 @@ const std::string kTableName = "data/set-train.arrow";
 std::vector<std::string> table_listing(const std::string& bytes, ShardNotes* notes = nullptr) {
   MemorySource source(kTableName, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   ArrowSamples samples(source);
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    std::string line = fmt::format("{} {}", row.key, row.label);
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      line += fmt::format(" {}={}", field.name, content);
-    }
-    lines.push_back(line);
-  }
-  if (notes) *notes = samples.take_notes();
-  return lines;
+  return scan_listing(samples, notes);
 }
 
 ArrowTestColumn i8_column(const std::string& name, const std::vector<std::string>& values) {

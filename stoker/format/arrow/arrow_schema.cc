@@ -82,7 +82,7 @@ void set_float(const FlatTable& type, ArrowField& field) {
   field.ending = precision == 0 ? "f16" : precision == 1 ? "f32" : "f64";
 }
 
-/// What a row of so many bytes has; `at_least`, so that a table may not have rows without any.
+/// What each row has of bytes, bits or values: `at_least` so many.
 std::uint32_t fixed_size(const FlatTable& type, std::size_t slot, std::int32_t absent, const ArrowField& field,
                          std::int32_t at_least) {
   const auto size = type.number<std::int32_t>(slot, absent);
@@ -106,7 +106,7 @@ void set_type(std::uint8_t number, const FlatTable& type, ArrowField& field) {
       field.width = kBytes[unit];
       return;
     }
-    case kFixedBytesType: field.fixed = fixed_size(type, kFixedSize, 0, field, 0); return;
+    case kFixedBytesType:
     case kFixedListType: field.fixed = fixed_size(type, kFixedSize, 0, field, 0); return;
     default: break;
   }

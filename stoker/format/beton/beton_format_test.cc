@@ -10,6 +10,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/format/beton/beton_testing.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
@@ -28,18 +29,7 @@ constexpr std::size_t kFirstField = 24, kFieldSize = 1041;
 std::vector<std::string> beton_listing(const std::string& bytes, ShardNotes* notes = nullptr) {
   MemorySource source("data/val.beton", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   BetonSamples samples(source);
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    std::string line = fmt::format("{} {}", row.key, row.label);
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      line += fmt::format(" {}={}", field.name, content);
-    }
-    lines.push_back(line);
-  }
-  if (notes) *notes = samples.take_notes();
-  return lines;
+  return scan_listing(samples, notes);
 }
 
 std::string beton_refusal(const std::string& bytes) {

@@ -1,6 +1,5 @@
 #include "stoker/format/litdata/litdata_format.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/format/arrow/arrow_testing.h"
 #include "stoker/format/litdata/litdata_testing.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/storage/block_testing.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -38,18 +38,7 @@ std::vector<std::string> litdata_listing(const std::string& list, const std::str
                                          ShardNotes* notes = nullptr) {
   MemorySource source(kLitName, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   LitDataSamples samples(source, parsed_list(list));
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    std::string line = fmt::format("{} {}", row.key, row.label);
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      line += fmt::format(" {}={}", field.name, content);
-    }
-    lines.push_back(line);
-  }
-  if (notes) *notes = samples.take_notes();
-  return lines;
+  return scan_listing(samples, notes);
 }
 
 std::string litdata_refusal(const std::string& list, const std::string& bytes) {

@@ -10,6 +10,7 @@
 #include "stoker/format/lmdb/lmdb_page.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -31,17 +32,7 @@ std::vector<std::string> lmdb_listing(const std::string& bytes, ShardNotes* note
                                       const std::string& name = "data/train/data.mdb") {
   MemorySource source(name, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   const std::unique_ptr<ShardScan> scan = LmdbFormat().scan(source, {});
-  std::vector<std::string> lines;
-  for (SampleRow row; scan->next(row);) {
-    lines.push_back(fmt::format("{} {}", row.key, row.label));
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      lines.back() += fmt::format(" {}={}", field.name, content);
-    }
-  }
-  if (notes) *notes = scan->take_notes();
-  return lines;
+  return scan_listing(*scan, notes);
 }
 
 std::string lmdb_refusal(const std::string& bytes) {

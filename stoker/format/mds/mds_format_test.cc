@@ -1,6 +1,5 @@
 #include "stoker/format/mds/mds_format.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +12,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/format/mds/mds_folder.h"
 #include "stoker/format/mds/mds_writer.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/block_testing.h"
@@ -59,18 +59,7 @@ std::vector<std::string> mds_listing(const std::string& bytes, ShardNotes* notes
                                      const std::string& name = "data/shard.00007.mds") {
   MemorySource source(name, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   MdsSamples samples(source);
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    std::string line = fmt::format("{} {}", row.key, row.label);
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      line += fmt::format(" {}={}", field.name, content);
-    }
-    lines.push_back(line);
-  }
-  if (notes) *notes = samples.take_notes();
-  return lines;
+  return scan_listing(samples, notes);
 }
 
 std::string mds_refusal(const std::string& bytes, const std::string& name = "data/shard.00007.mds") {

@@ -1,6 +1,5 @@
 #include "stoker/format/parquet/parquet_testing.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <libdeflate.h>
@@ -17,6 +16,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/parquet/thrift_writer.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/storage/packed_integers.h"
 #include "stoker/storage/packed_integers_testing.h"
 
@@ -407,18 +407,7 @@ MemorySource parquet_source(std::string_view bytes) {
 std::vector<std::string> parquet_listing(std::string_view bytes, ShardNotes* notes) {
   MemorySource source = parquet_source(bytes);
   ParquetSamples samples(source);
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    lines.push_back(fmt::format("{} {}", row.key, row.label));
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      lines.back() += fmt::format(" {}={}", field.name, content);
-    }
-  }
-  ShardNotes taken = samples.take_notes();
-  if (notes) *notes = std::move(taken);
-  return lines;
+  return scan_listing(samples, notes);
 }
 
 std::string parquet_refusal(std::string_view bytes) {

@@ -9,6 +9,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/format/scan_testing.h"
 #include "stoker/format/tfrecord/tfrecord_frame.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
 #include "stoker/storage/memory_source_testing.h"
@@ -53,16 +54,7 @@ MemorySource file_of(std::string_view bytes) {
 std::vector<std::string> listing(std::string_view bytes, ShardNotes* notes = nullptr) {
   MemorySource source = file_of(bytes);
   TfRecordSamples samples(source);
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    std::string line = fmt::format("{} {}", row.key, row.label);
-    for (const SampleField& field : row.fields) {
-      line += fmt::format(" {}={}", field.name, bytes.substr(field.offset, field.length));
-    }
-    lines.push_back(line);
-  }
-  if (notes) *notes = samples.take_notes();
-  return lines;
+  return scan_listing(samples, notes);
 }
 
 std::string refusal(std::string_view bytes) {
