@@ -6,7 +6,7 @@ find_package(fmt REQUIRED)
 find_package(JPEG REQUIRED)
 pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-# On x86 it may choose its instructions when the program runs: hashes are then made two to three times as fast.
+# On x86 it may choose its instructions when the program runs; else it hashes with SSE2 alone.
 set(CMAKE_REQUIRED_LIBRARIES PkgConfig::xxhash)
 check_cxx_source_compiles("#include <xxh_x86dispatch.h>
 int main() { return XXH3_64bits_dispatch(nullptr, 0) == 1; }" STOKER_XXHASH_DISPATCH)

@@ -135,7 +135,7 @@ def test_files_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
 
 NUMBERS_WRITER = """
 import itertools, json, sys
-import pyarrow, pyarrow.parquet
+import pyarrow, pyarrow.feather, pyarrow.parquet
 rows = json.load(sys.stdin)
 image = open(sys.argv[2], "rb").read()
 table = pyarrow.table({"ids": pyarrow.array(rows, pyarrow.list_(pyarrow.int64())),
@@ -147,11 +147,13 @@ for number, (codec, version, encoding, page) in enumerate(itertools.product(
         "use_dictionary": ["image"], "column_encoding": {"ids.list.element": encoding}}
     pyarrow.parquet.write_table(table, f"{sys.argv[1]}/{number:02}.parquet", compression=codec, data_page_version=version,
                                 data_page_size=page, row_group_size=150, write_batch_size=64, **how)
+for codec in ("uncompressed", "lz4", "zstd"):
+    pyarrow.feather.write_feather(table, f"{sys.argv[1]}/{codec}.arrow", compression=codec, chunksize=150)
 """
 
 
 def write_numbers(samples, tmp_path):
-    """Files in the folder "theirs", of which these are the rows."""
+    """Files of Parquet and Arrow in the folder "theirs", of which these are the rows."""
     rows = [[(row * row + place * place) % 50257 for place in range(row * 37 % 700)] for row in range(400)]
     (tmp_path / "theirs").mkdir()
     subprocess.run([python_with(tmp_path, "pyarrow==26.0.1"), "-c", NUMBERS_WRITER, tmp_path / "theirs",
@@ -163,7 +165,7 @@ def write_numbers(samples, tmp_path):
 def test_numbers_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
     rows = write_numbers(samples, tmp_path)
     files = sorted((tmp_path / "theirs").iterdir())
-    assert len(files) == 32
+    assert len(files) == 32 + 3
     for file in files:
         out = tmp_path / file.stem
         stoker.text("pack", file, out)
@@ -198,5 +200,5 @@ def test_token_columns_that_pyarrow_wrote_are_sequences(stoker, samples, tmp_pat
     expected = audited(tmp_path / "same.npy")
     assert len(expected.splitlines()) > 4000
     for file in sorted((tmp_path / "theirs").iterdir()):
-        file.rename(tmp_path / "same.parquet")
-        assert audited(tmp_path / "same.parquet", "--token-field", "ids") == expected, file
+        same = file.rename(tmp_path / f"same{file.suffix}")
+        assert audited(same, "--token-field", "ids") == expected, file

@@ -50,7 +50,7 @@ class ArrowBatches {
   const std::vector<ArrowField>& fields() const { return fields_; }
   /// What `datasets` of Hugging Face notes about the columns, as JSON; empty where it notes nothing.
   const std::string& huggingface() const { return huggingface_; }
-  /// Whether a mark ended the table; a stream may end without one. Of what next() has come to the end of.
+  /// Whether a mark ended the table, once next() has come to its end: a stream may end without one.
   bool has_end_mark() const { return has_end_mark_; }
   /// Goes on to the next batch; false after the last.
   bool next();

@@ -52,16 +52,11 @@ class Remote final : public Source {
   MemorySource inner_;
 };
 
-inline FileAccess inline_access(bool is_direct = false) {
-  FileAccess access(std::make_shared<InlineExecutor>());
-  access.direct = is_direct;
-  return access;
-}
+inline FileAccess inline_access() { return FileAccess(std::make_shared<InlineExecutor>()); }
 
 struct Cache {
-  explicit Cache(const std::string& folder, std::uint64_t bytes_max = 64 << 20, int unused_epochs = 1,
-                 bool is_direct = false)
-      : cache({.folder = folder, .bytes_max = bytes_max, .unused_epochs = unused_epochs}, inline_access(is_direct),
+  explicit Cache(const std::string& folder, std::uint64_t bytes_max = 64 << 20, int unused_epochs = 1)
+      : cache({.folder = folder, .bytes_max = bytes_max, .unused_epochs = unused_epochs}, inline_access(),
               std::make_shared<InlineExecutor>()) {}
 
   /// Whether the bytes that the cache gives are the object's.
