@@ -104,8 +104,7 @@ std::string title(const std::string& arguments, std::size_t view, std::size_t vi
 
 RgbImage operator_sheet(const OperatorSpec& spec, const std::shared_ptr<const Dataset>& dataset, int count,
                         std::uint64_t seed) {
-  const std::vector<std::string> examples = examples_of(spec);
-  if (examples.empty()) {
+  if (!is_drawn(spec)) {
     fail(ErrorKind::kUsage, "there is no picture of '{}'; `stoker ops {}` says what it does", spec.name, spec.name);
   }
   if (dataset->size() < count) {
@@ -114,7 +113,7 @@ RgbImage operator_sheet(const OperatorSpec& spec, const std::shared_ptr<const Da
   const std::int64_t classes = classes_of(*dataset, count);
   std::vector<std::string> titles = {"original"};
   std::vector<std::vector<RgbImage>> rows = pictures_of(recipe_of_example(nullptr, "", classes), dataset, count, seed);
-  for (const std::string& arguments : examples) {
+  for (const std::string& arguments : examples_of(spec)) {
     const auto more = pictures_of(recipe_of_example(&spec, arguments, classes), dataset, count, seed);
     for (std::size_t view = 0; view < more.front().size(); ++view) {
       titles.push_back(title(arguments, view, more.front().size()));

@@ -67,6 +67,7 @@ Json json_of(const OperatorSpec& spec) {
   json["doc"] = spec.doc;
   json["tolerance"] = spec.tolerance;
   json["examples"] = examples_of(spec);
+  json["drawn"] = is_drawn(spec);
   json["args"] = Json::array();
   for (const ArgSpec& arg : spec.args) json["args"].push_back(json_of(arg));
   return json;

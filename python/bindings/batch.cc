@@ -316,7 +316,11 @@ void bind_tensor(nb::module_& module) {
       .def(
           "__getitem__", [](const PyTensor&, nb::handle) { refuse_to_compute(); }, "index"_a)
       .def("__repr__", &repr_tensor)
-      .def("numpy", &to_numpy, "An array over the batch's memory, which is not reused while the array exists.")
+      .def("numpy", &to_numpy,
+           "An array over the batch's memory, which is not reused while the array exists."
+           "\n\n>>> batch = next(iter(stoker.Loader(\"photos\", \"imagenet-train\", batch=8)))\n"
+           ">>> batch.image.numpy().shape\n"
+           "(8, 3, 224, 224)")
       .def("__array__", &to_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
            "dl_device"_a = nb::none(), "copy"_a = nb::none())
@@ -342,11 +346,25 @@ void bind_ragged(nb::module_& module) {
       .def(
           "as_bytes",
           [](const PyRagged& self) { return bytes_by_sample(self, [](const nb::bytes& bytes) { return bytes; }); },
-          "For each sample, its bytes as a copy.")
-      .def("as_texts", &texts_by_sample, "For each sample, its bytes as a text.")
+          "For each sample, its bytes as a copy."
+          "\n\n>>> recipe = stoker.recipe().view(\"coded\", field=\"image\").decode_bytes(most=1 << 20)\n"
+          ">>> batch = next(iter(stoker.Loader(\"photos\", recipe, batch=8)))\n"
+          ">>> batch.coded.as_bytes()[0] == "
+          "stoker.open(\"photos\")[list(stoker.open(\"photos\").keys).index(batch.key[0])][\"jpg\"]\n"
+          "True")
+      .def("as_texts", &texts_by_sample,
+           "For each sample, its bytes as a text."
+           "\n\n>>> words = stoker.recipe(\"imagenet-val\").view(\"word\", field=\"txt\").decode_text()\n"
+           ">>> sorted(next(iter(stoker.Loader(\"captions.tar\", words, batch=2))).word.as_texts())\n"
+           "['a cat', 'a dog']")
       .def("__len__", [](const PyRagged& self) { return self.offsets.view.shape[0] - 1; })
       .def("__repr__", &repr_ragged);
-  bind_rows<PyRagged>(type, &rows_by_sample, "For each sample, its rows as an array over the batch's memory.");
+  bind_rows<PyRagged>(type, &rows_by_sample,
+                      "For each sample, its rows as an array over the batch's memory."
+                      "\n\n>>> recipe = stoker.recipe().view(\"coded\", field=\"image\").decode_bytes(most=1 << 20)\n"
+                      ">>> batch = next(iter(stoker.Loader(\"photos\", recipe, batch=8)))\n"
+                      ">>> [row.dtype.name for row in batch.coded.as_list()] == [\"uint8\"] * 8\n"
+                      "True");
 }
 
 void bind_padded(nb::module_& module) {
@@ -366,7 +384,12 @@ void bind_padded(nb::module_& module) {
   bind_rows<PyPadded>(
       type, &rows_by_sample,
       "For each sample, its rows that are here, without those that fill it up, as an array over the batch's "
-      "memory.");
+      "memory."
+      "\n\n>>> recipe = stoker.recipe().view(\"head\", field=\"image\").decode_bytes(most=16, "
+      "longer=\"cut\").pad_to(16)\n"
+      ">>> batch = next(iter(stoker.Loader(\"photos\", recipe, batch=8)))\n"
+      ">>> len(batch.head.as_list()[0])\n"
+      "16");
 }
 
 }  // namespace
@@ -395,14 +418,19 @@ void bind_batch(nb::module_& module) {
       .def("record_stream", &record_stream, "stream"_a.none(),
            "Tells the loader that another stream than the one that took the tensors uses them, too: the memory is "
            "not\nreused before the stream has done the work submitted until the last reference to this batch is gone. "
-           "Takes a\nstream of PyTorch or CuPy, or its CUDA handle; for a batch on the CPU it has no effect.")
+           "Takes a\nstream of PyTorch or CuPy, or its CUDA handle; for a batch on the CPU it has no effect."
+           "\n\n>>> batch = next(iter(stoker.Loader(\"photos\", \"imagenet-train\", batch=8)))\n"
+           ">>> batch.record_stream(2)  # CUDA's handle of the thread's stream; or a torch.cuda.Stream")
       .def(
           "random_seed",
           [](const PyBatch& self, nb::handle name) { return self.batch->random_seed(text_argument("name", name)); },
           "name"_a.none() = "",
           "A number below 2**63 for random numbers that you draw for this batch: a function of the loader's seed, the "
           "epoch,\nthe batch's first position and the name, and so the same after a resume and for any number of "
-          "threads.")
+          "threads."
+          "\n\n>>> batch = next(iter(stoker.Loader(\"photos\", \"imagenet-train\", batch=8)))\n"
+          ">>> random = numpy.random.default_rng(batch.random_seed(\"noise\"))\n"
+          ">>> noise = random.normal(size=batch.image.shape)")
       .def_prop_ro("outputs", &output_names, "The names of the outputs, in the recipe's order.")
       .def_prop_ro("valid", &valid,
                    "For each slot, whether it holds a sample; false for padding and skipped bad samples, where labels "

@@ -203,13 +203,21 @@ void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
                    "Callable[[SampleFacts], bool]) -> Dataset"),
            "Some of the samples, in their order: those with the given keys or numbers, each once however often it is "
            "given;\nthose for which a mask (a bool for each sample) or a predicate is true; or those whose keys are in "
-           "a list file.")
+           "a list file."
+           "\n\n>>> data = stoker.open(\"photos\")\n"
+           ">>> data.subset(data.labels == 2)\n"
+           "Dataset(8 samples, 3 classes)\n"
+           ">>> len(data.subset(lambda facts: facts.bytes < 1 << 20))\n"
+           "24")
       .def("with_labels", &labelled, "labels"_a.none(), "classes"_a.none() = nb::none(),
            nb::sig("def with_labels(self, labels: _Path | Sequence[int], classes: Sequence[str] | None = None) -> "
                    "Dataset"),
            "The same samples with other labels: from a list or CSV file of keys and labels, from the 'folders' "
            "that\ntheir keys begin with, or as given. classes: names in the order of their numbers; by default in byte "
-           "order.");
+           "order."
+           "\n\n>>> data = stoker.open(\"photos\")\n"
+           ">>> data.with_labels(data.labels % 2, [\"even\", \"odd\"])\n"
+           "Dataset(24 samples, 2 classes)");
   module.def(
       "mix", &mixture, nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
       "Draws from several data sets: from each exactly the share of samples that its weight says, in the long run."

@@ -247,7 +247,11 @@ std::string metrics_documentation() {
     const bool counts = metric.kind == MetricKind::kCounter;
     text += fmt::format("{}: {}{}\n", metric.name, metric.doc, counts ? "" : " (a gauge, which may decrease)");
   }
-  return text;
+  return text +
+         "\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+         "...     keys = [batch.key for batch in loader]\n"
+         "...     loader.metrics()[\"batches\"]\n"
+         "3";
 }
 
 std::string repr(const PyLoader& self) {
@@ -287,12 +291,22 @@ void bind_reports(nb::class_<PyLoader>& loader) {
           "report", &report, "epoch"_a.none() = nb::none(),
           nb::sig("def report(self, epoch: int | None = None) -> Report"),
           "What limits this training, since its first batch or in one epoch: the one that runs, so far, or one of the\n"
-          "last 128.")
+          "last 128."
+          "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+          "...     for batch in loader.epoch(0):\n"
+          "...         pass  # train(batch)\n"
+          "...     report = loader.report(epoch=0)\n"
+          ">>> report.steps, 0 <= report.gpu_idle <= 1\n"
+          "(3, True)")
       .def("headspace", &headspace, "steps"_a.none(),
            "Measures what a step takes without loading, in the training itself: the batch that iteration yields next "
            "is\n"
            "yielded so many times more (4 or more) before the others go on. The order, the state, the audit and len()\n"
-           "do not count these. The result is in report(), and in the log at level INFO.")
+           "do not count these. The result is in report(), and in the log at level INFO."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     loader.headspace(steps=4)\n"
+           "...     len([batch for batch in loader])\n"
+           "7")
       .def_prop_ro(
           "replays", [](const PyLoader& self) { return self.session->loader().replays(); },
           "Whether the batch that was yielded last was one that had been yielded before, for headspace().");
@@ -304,15 +318,31 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def("set", &set_knobs,
            nb::sig("def set(self, *, threads: int = ..., prefetch: int = ..., transfer_index: int = ..., "
                    "io_depth: int = ...) -> None"),
-           "Changes knobs while an epoch runs; the batches stay the same.")
+           "Changes knobs while an epoch runs; the batches stay the same."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     batches = iter(loader)\n"
+           "...     first = next(batches)\n"
+           "...     loader.set(threads=1)\n"
+           "...     loader.threads\n"
+           "1")
       .def("metrics", &metrics, metrics_documentation().c_str())
       .def("worker_times", &worker_times, nb::sig("def worker_times(self) -> list[dict[str, int]]"),
-           "For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds.")
+           "For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, threads=2, tune=\"off\") as loader:\n"
+           "...     keys = [batch.key for batch in loader]\n"
+           "...     [sorted(times) for times in loader.worker_times()]\n"
+           "[['busy_ns', 'idle_ns'], ['busy_ns', 'idle_ns']]")
       .def("tuning", &tuning, nb::sig("def tuning(self) -> list[dict[str, Any]]"),
            "The windows of tuning so far: the knobs that each ran with, its rate and wait, the next knobs, and the\n"
-           "reason. Of a long run only some of the windows without a change are kept.")
+           "reason. Of a long run only some of the windows without a change are kept."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     keys = [batch.key for batch in loader]\n"
+           "...     whys = [window[\"why\"] for window in loader.tuning()]")
       .def("tune_report", &write_tune_report, "path"_a.none(), nb::sig("def tune_report(self, path: _Path) -> None"),
-           "Draws what tuning() returns, as an HTML page.")
+           "Draws what tuning() returns, as an HTML page."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     keys = [batch.key for batch in loader]\n"
+           "...     loader.tune_report(\"tuning.html\")")
       .def_prop_ro(
           "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
           "The number of workers now.")
@@ -340,7 +370,12 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
           "Samples in a batch of this rank.")
       .def(
           "close", [session](const PyLoader& self) { session(self).close(); },
-          "Stops and joins the loader's threads. Batches that are still held stay valid.");
+          "Stops and joins the loader's threads. Batches that are still held stay valid."
+          "\n\n>>> loader = stoker.Loader(\"photos\", \"imagenet-train\", batch=8)\n"
+          ">>> batch = next(iter(loader))\n"
+          ">>> loader.close()\n"
+          ">>> batch.image\n"
+          "Tensor(shape=(8, 3, 224, 224), dtype='float32')");
 }
 
 }  // namespace
@@ -365,30 +400,55 @@ void bind_loader(nb::module_& module) {
       .def("__reduce__", &reduce)
       .def("state_dict", &state_dict,
            "The position of training, as a small dict: it is after the batches that iteration has yielded, and before\n"
-           "those that are prefetched. The same on every rank.")
+           "those that are prefetched. The same on every rank."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     batch = next(iter(loader))\n"
+           "...     state = loader.state_dict()\n"
+           ">>> state[\"epoch\"], state[\"batch\"]\n"
+           "(0, 1)")
       .def(
           "load_state_dict", &load_state_dict, "state_dict"_a.none(),
           "Moves the loader to a state's position: the state's epoch begins there, and so does plain iteration; after\n"
           "an epoch's last batch that is the next epoch. The state may come from another number of ranks, threads or\n"
-          "prefetched batches, but not from other data, recipe, seed, order or global batch.")
+          "prefetched batches, but not from other data, recipe, seed, order or global batch."
+          "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+          "...     batch = next(iter(loader))\n"
+          "...     state = loader.state_dict()\n"
+          ">>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+          "...     loader.load_state_dict(state)\n"
+          "...     [batch.index for batch in loader]\n"
+          "[1, 2]")
       .def_prop_ro(
           "quarantine", &quarantine,
           "The bad samples found so far, as in the list of quarantine=FILE: dicts of shard, key, offset and reason.")
       .def(
           "request", &request, "epoch"_a.none(), "index"_a.none(),
           "Asks for one batch of an epoch, the same as in a run, whatever came before it; take() gives those that were "
-          "asked\nfor, in that order. Ends the epoch that runs.")
+          "asked\nfor, in that order. Ends the epoch that runs."
+          "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+          "...     loader.request(5, 2)\n"
+          "...     batch = loader.take()\n"
+          ">>> batch.epoch, batch.index\n"
+          "(5, 2)")
       .def("take", &take, "timeout"_a.none() = nb::none(),
            nb::sig("def take(self, timeout: float | None = None) -> Batch | None"),
            "The first batch that request() asked for and that was not taken yet; None after the timeout, in seconds. "
-           "Another\nthread may ask for more meanwhile.")
+           "Another\nthread may ask for more meanwhile."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     loader.request(5, 0)\n"
+           "...     loader.take().key == next(loader.epoch(5)).key\n"
+           "True")
       .def_prop_ro("_global_batches", [](const PyLoader& self) { return self.session->loader().global_batches(); })
       .def_prop_ro("_rank",
                    [](const PyLoader& self) {
                      const RankSlice slice = self.session->loader().slice();
                      return nb::make_tuple(slice.rank, slice.world);
                    })
-      .def("epoch", &named_epoch, "epoch"_a.none(), "An iterator over the batches of this epoch.");
+      .def("epoch", &named_epoch, "epoch"_a.none(),
+           "An iterator over the batches of this epoch."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     [batch.epoch for batch in loader.epoch(3)]\n"
+           "[3, 3, 3]");
   bind_knobs(loader);
   bind_reports(loader);
   nb::class_<AuditWriter>(module, "_Audit")

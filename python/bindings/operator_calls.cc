@@ -11,6 +11,7 @@
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/module.h"
+#include "python/bindings/operator_examples.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/ops/argument_text.h"
@@ -122,6 +123,15 @@ std::string repr_call(const OperatorCall& call) {
   return fmt::format("stoker.op.{}({})", call.name, fmt::join(args, ", "));
 }
 
+std::string documentation(const OperatorSpec& spec, const std::string& example) {
+  std::string text = fmt::format("{}: {}.\n\n", family_name(spec), spec.doc);
+  for (const ArgSpec& arg : spec.args) {
+    const std::string otherwise = arg.required ? "" : fmt::format("; by default {}", default_text(arg));
+    text += fmt::format("{}: {}{}\n    {}\n", arg.name, permitted_text(arg), otherwise, arg.doc);
+  }
+  return text + (spec.args.empty() ? "" : "\n") + example;
+}
+
 }  // namespace
 
 nb::object to_python(const Value& value) {
@@ -170,14 +180,7 @@ std::string signature_of_method(const OperatorSpec& spec) {
   return fmt::format("def {}({}) -> Recipe", spec.name, fmt::join(all, ", "));
 }
 
-std::string documentation(const OperatorSpec& spec) {
-  std::string text = fmt::format("{}: {}.\n\n", family_name(spec), spec.doc);
-  for (const ArgSpec& arg : spec.args) {
-    const std::string otherwise = arg.required ? "" : fmt::format("; by default {}", default_text(arg));
-    text += fmt::format("{}: {}{}\n    {}\n", arg.name, permitted_text(arg), otherwise, arg.doc);
-  }
-  return text;
-}
+std::string documentation_of_method(const OperatorSpec& spec) { return documentation(spec, example_of_method(spec)); }
 
 void bind_calls(nb::module_& module) {
   nb::class_<OperatorCall>(module, "OperatorCall",
@@ -208,7 +211,7 @@ void bind_calls(nb::module_& module) {
     op.def(
         std::string(spec.name).c_str(),
         [&spec](const nb::args& positional, const nb::kwargs& named) { return call_of(spec, positional, named); },
-        nb::sig(signature_of_function(spec).c_str()), documentation(spec).c_str());
+        nb::sig(signature_of_function(spec).c_str()), documentation(spec, example_of_function(spec)).c_str());
   }
 }
 

@@ -19,6 +19,6 @@ OperatorCall call_of(const OperatorSpec& spec, const nanobind::args& positional,
 /// "def resize(self, size: int | Sequence[int], filter: str = 'bilinear') -> Recipe".
 std::string signature_of_method(const OperatorSpec& spec);
 /// What help() shows.
-std::string documentation(const OperatorSpec& spec);
+std::string documentation_of_method(const OperatorSpec& spec);
 
 }  // namespace stoker::python

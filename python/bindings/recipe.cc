@@ -61,7 +61,7 @@ void bind_operators(nb::class_<Recipe>& recipe) {
         [&spec](const Recipe& self, const nb::args& positional, const nb::kwargs& named) {
           return with_call(self, call_of(spec, positional, named));
         },
-        nb::sig(signature_of_method(spec).c_str()), documentation(spec).c_str());
+        nb::sig(signature_of_method(spec).c_str()), documentation_of_method(spec).c_str());
   }
 }
 
@@ -142,23 +142,38 @@ Recipe with_batch_repeats(const Recipe& recipe, nb::handle repeats) {
 
 void bind_chain(nb::class_<Recipe>& recipe) {
   bind_operators(recipe);
-  recipe.def("add", &with_added, "call"_a.none(), "Adds an operator that a function of stoker.op made.")
+  recipe
+      .def("add", &with_added, "call"_a.none(),
+           "Adds an operator that a function of stoker.op made."
+           "\n\n>>> recipe = stoker.recipe().decode().resize(256).add(stoker.op.center_crop(224))\n"
+           ">>> recipe == stoker.recipe().decode().resize(256).center_crop(224)\n"
+           "True")
       .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image", "copies"_a.none() = nb::none(),
            "The operators after this call describe the output of this name, made from the field; the call adds the "
            "output if\nthe recipe has none of this name.\n\nname: a word of letters, digits and _\nfield: a field of "
            "the samples; by default the image, under any name\ncopies: describe so many outputs, name_0, name_1 and so "
-           "on, each with random numbers of its own")
+           "on, each with random numbers of its own"
+           "\n\n>>> crops = stoker.recipe().view(\"crop\", copies=2).decode().random_resized_crop(224)\n"
+           ">>> next(iter(stoker.Loader(\"photos\", crops, batch=8))).outputs\n"
+           "('label', 'crop_0', 'crop_1')")
       .def(
           "draw_group", &with_draw_group, "group"_a.none(),
           "Views of one group draw the same random numbers; by default a view's group is its name. Copies are put into "
-          "group_0,\ngroup_1 and so on.")
+          "group_0,\ngroup_1 and so on."
+          "\n\n>>> recipe = stoker.recipe().decode().random_resized_crop(224).random_flip()\n"
+          ">>> recipe = recipe.view(\"small\").draw_group(\"image\").decode().random_resized_crop(112).random_flip()")
       .def("like", &with_like, "name"_a.none(),
            "Lets this view go along with another one: a mask, or boxes, with an image, through the same crops, flips "
            "and warps;\nlabels, keypoints and masks of objects with boxes. Copies go along with name_0, name_1 and so "
-           "on.")
+           "on."
+           "\n\n>>> recipe = stoker.recipe().decode().random_resized_crop(512).random_flip()\n"
+           ">>> recipe = recipe.view(\"mask\", \"png\").like(\"image\").decode_mask()")
       .def("optional", &with_optional,
            "Lets samples lack this view's field: they have no boxes then, an empty text, or no tokens.\nFor "
-           "decode_boxes, decode_text, decode_bytes and decode_tokens.")
+           "decode_boxes, decode_text, decode_bytes and decode_tokens."
+           "\n\n>>> recipe = stoker.recipe(\"imagenet-val\").view(\"caption\", \"txt\").optional().decode_text()\n"
+           ">>> len(next(iter(stoker.Loader(\"photos\", recipe, batch=8))).caption.as_texts())\n"
+           "8")
       .def(
           "map", &with_function, nb::sig(kMapSignature),
           "Calls a function once for each sample, in processes beside the loader's threads: anything that can be "
@@ -174,14 +189,24 @@ void bind_chain(nb::class_<Recipe>& recipe) {
           "refused by a recipe with another\narguments: more that it is called with, as JSON can say it\nisolated: run "
           "one of a "
           "library in a process of its own, too\nbatch: call it once for each batch, with the values of all its slots, "
-          "each array with one more axis, the first")
+          "each array with one more axis, the first"
+          "\n\n>>> recipe = stoker.recipe().decode().resize([64, 64]).layout(\"nhwc\")\n"
+          ">>> recipe = recipe.map(\"numpy:invert\", \"image\", {\"image\": (\"u8\", (64, 64, 3))})\n"
+          ">>> next(iter(stoker.Loader(\"photos\", recipe, batch=8))).image\n"
+          "Tensor(shape=(8, 64, 64, 3), dtype='uint8')")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
-           "'keep'.")
+           "'keep'."
+           "\n\n>>> recipe = stoker.recipe(\"imagenet-train\").set_tail(\"keep\")\n"
+           ">>> [len(batch) for batch in stoker.Loader(\"photos\", recipe, batch=16)]\n"
+           "[16, 8]")
       .def_prop_ro("tail", &Recipe::tail)
       .def("set_batch_repeats", &with_batch_repeats, "repeats"_a.none(),
            "How often each sample of a global batch stands in it, augmented anew each time, for a loader without "
-           "batch_repeats\nof its own. An epoch grows no longer: it has fewer of the samples.")
+           "batch_repeats\nof its own. An epoch grows no longer: it has fewer of the samples."
+           "\n\n>>> recipe = stoker.recipe(\"imagenet-train\").set_batch_repeats(4)\n"
+           ">>> len(set(next(iter(stoker.Loader(\"photos\", recipe, batch=8))).key))\n"
+           "2")
       .def_prop_ro("batch_repeats", &Recipe::batch_repeats);
 }
 
@@ -214,8 +239,19 @@ void bind_recipe(nb::module_& module) {
   recipe
       .def_static(
           "from_toml", [](nb::handle text) { return Recipe::from_toml(text_argument("text", text)); }, "text"_a.none(),
-          "The recipe that a TOML text describes, as to_toml() writes it and recipe files hold it.")
-      .def("to_toml", &Recipe::to_toml, "The recipe as a TOML text.")
+          "The recipe that a TOML text describes, as to_toml() writes it and recipe files hold it."
+          "\n\n>>> recipe = stoker.Recipe.from_toml(\"\"\"\n"
+          "... [[view]]\n"
+          "... name = \"image\"\n"
+          "... operators = [{ op = \"decode\" }, { op = \"center_crop\", size = 224 }]\n"
+          "... \"\"\")\n"
+          ">>> recipe.apply(stoker.open(\"photos\")[0])[\"image\"].shape\n"
+          "(3, 224, 224)")
+      .def("to_toml", &Recipe::to_toml,
+           "The recipe as a TOML text."
+           "\n\n>>> recipe = stoker.recipe(\"imagenet-val\")\n"
+           ">>> stoker.Recipe.from_toml(recipe.to_toml()) == recipe\n"
+           "True")
       .def(
           "__eq__", [](const Recipe& self, const Recipe& other) { return self == other; }, nb::is_operator())
       .def(
@@ -231,7 +267,10 @@ void bind_recipe(nb::module_& module) {
            "value of the output 'label'; by default the dict's\nreference: run the slow executor that defines the "
            "pixels instead of the fast one\npixels_max: refuse images of more pixels; by default 89,000,000\nbatch: "
            "the global batch in which the sample "
-           "stands, for what is drawn once for a whole batch");
+           "stands, for what is drawn once for a whole batch"
+           "\n\n>>> image = stoker.recipe(\"imagenet-train\").apply(stoker.open(\"photos\")[0], seed=7)[\"image\"]\n"
+           ">>> image.shape, image.dtype.name\n"
+           "((3, 224, 224), 'float32')");
   module.def(
       "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },
       "name"_a = nb::none(),

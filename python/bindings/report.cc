@@ -51,7 +51,14 @@ void bind_report(nb::module_& module) {
                                   ">>> report = loader.report()\n"
                                   ">>> report.samples\n"
                                   "24");
-  report.def("as_dict", &as_dict, nb::sig("def as_dict(self) -> dict[str, Any]"), "All properties, by name.")
+  report
+      .def("as_dict", &as_dict, nb::sig("def as_dict(self) -> dict[str, Any]"),
+           "All properties, by name."
+           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+           "...     for batch in loader:\n"
+           "...         pass  # train(batch)\n"
+           "...     loader.report().as_dict()[\"samples\"]\n"
+           "24")
       .def("__str__", &LoaderReport::text)
       .def("__repr__", [](const LoaderReport& self) { return "Report('" + self.verdict() + "')"; });
   for (const ReportProperty& property : kProperties) {

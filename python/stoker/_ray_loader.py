@@ -233,7 +233,14 @@ class Loader:
         return {**self._counts, "actors": self.actors}
 
     def close(self) -> None:
-        """Ends the actors, and this process's threads. Batches that are still held stay valid."""
+        """Ends the actors, and this process's threads. Batches that are still held stay valid.
+
+        >>> loader = stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1)
+        >>> batch = next(iter(loader))
+        >>> loader.close()
+        >>> len(batch.key)
+        8
+        """
         if self._closed:
             return
         self._closed = True

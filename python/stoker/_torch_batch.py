@@ -58,24 +58,53 @@ class Ragged:
         return f"Ragged(values={_shown(self.values)}, offsets={_shown(self.offsets)})"
 
     def as_list(self) -> list[torch.Tensor]:
-        """The rows of each sample."""
+        """The rows of each sample.
+
+        >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> [rows.dtype for rows in batch.coded.as_list()] == [torch.uint8] * 8
+        True
+        """
         return list(torch.tensor_split(self.values, self.offsets[1:-1].cpu()))
 
     def as_bytes(self) -> list[bytes]:
-        """The bytes of each sample, of an output of bytes."""
+        """The bytes of each sample, of an output of bytes.
+
+        >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> batch.coded.as_bytes()[0][:2]  # a JPEG begins so
+        b'\\xff\\xd8'
+        """
         return [bytes(rows.cpu().numpy()) for rows in self.as_list()]
 
     def as_texts(self) -> list[str]:
-        """The same as texts."""
+        """The same as texts.
+
+        >>> words = stoker.recipe("imagenet-val").view("word", field="txt").decode_text()
+        >>> sorted(next(iter(stoker.torch.Loader("captions.tar", words, batch=2))).word.as_texts())
+        ['a cat', 'a dog']
+        """
         return [row.decode("utf-8") for row in self.as_bytes()]
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Ragged:
-        """The same with other values: the offsets stay numbers, and go where the values go."""
+        """The same with other values: the offsets stay numbers, and go where the values go.
+
+        >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> batch.coded.map(torch.Tensor.float).values.dtype
+        torch.float32
+        """
         values = function(self.values)
         return Ragged(values, self.offsets.to(values.device))
 
     def to(self, device: str | _Device, non_blocking: bool = False) -> Ragged:
-        """The same on a device."""
+        """The same on a device.
+
+        >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> batch.coded.to("cpu").values.device
+        device(type='cpu')
+        """
         return self.map(lambda values: values.to(device, non_blocking=non_blocking))
 
 
@@ -104,16 +133,34 @@ class Padded:
         return f"Padded(values={_shown(self.values)}, counts={_shown(self.counts)})"
 
     def as_list(self) -> list[torch.Tensor]:
-        """For each sample, its rows that are here, without those that fill it up."""
+        """For each sample, its rows that are here, without those that fill it up.
+
+        >>> recipe = stoker.recipe().view("head", field="image").decode_bytes(most=16, longer="cut").pad_to(16)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> [rows.shape for rows in batch.head.as_list()] == [torch.Size([16])] * 8
+        True
+        """
         return [rows[:count] for rows, count in zip(self.values, self.counts.tolist())]
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Padded:
-        """The same with other values: the counts stay numbers, and go where the values go."""
+        """The same with other values: the counts stay numbers, and go where the values go.
+
+        >>> recipe = stoker.recipe().view("head", field="image").decode_bytes(most=16, longer="cut").pad_to(16)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> batch.head.map(torch.Tensor.float).values.dtype
+        torch.float32
+        """
         values = function(self.values)
         return Padded(values, self.counts.to(values.device))
 
     def to(self, device: str | _Device, non_blocking: bool = False) -> Padded:
-        """The same on a device."""
+        """The same on a device.
+
+        >>> recipe = stoker.recipe().view("head", field="image").decode_bytes(most=16, longer="cut").pad_to(16)
+        >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+        >>> batch.head.to("cpu").counts.device
+        device(type='cpu')
+        """
         return self.map(lambda values: values.to(device, non_blocking=non_blocking))
 
 

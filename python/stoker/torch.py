@@ -223,7 +223,15 @@ class Loader:
         return self._loader.quarantine
 
     def set(self, **knobs: int) -> None:
-        """Changes knobs while an epoch runs; the batches stay the same."""
+        """Changes knobs while an epoch runs; the batches stay the same.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     batches = iter(loader)
+        ...     image, label = next(batches)
+        ...     loader.set(threads=1)
+        ...     loader.threads
+        1
+        """
         self._loader.set(**knobs)
 
     def metrics(self) -> dict[str, int]:
@@ -264,15 +272,31 @@ class Loader:
         return self._loader.replays
 
     def worker_times(self) -> list[dict[str, int]]:
-        """For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds."""
+        """For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8, threads=2, tune="off") as loader:
+        ...     keys = [batch.key for batch in loader]
+        ...     [sorted(times) for times in loader.worker_times()]
+        [['busy_ns', 'idle_ns'], ['busy_ns', 'idle_ns']]
+        """
         return self._loader.worker_times()
 
     def tuning(self) -> list[dict[str, Any]]:
-        """The windows of tuning so far."""
+        """The windows of tuning so far.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     keys = [batch.key for batch in loader]
+        ...     whys = [window["why"] for window in loader.tuning()]
+        """
         return self._loader.tuning()
 
     def tune_report(self, path: _Path) -> None:
-        """Draws what tuning() returns, as an HTML page."""
+        """Draws what tuning() returns, as an HTML page.
+
+        >>> with stoker.torch.Loader("photos", "imagenet-train", batch=8) as loader:
+        ...     keys = [batch.key for batch in loader]
+        ...     loader.tune_report("tuning.html")
+        """
         self._loader.tune_report(path)
 
     @property
@@ -316,7 +340,14 @@ class Loader:
         return self._loader.io_depth
 
     def close(self) -> None:
-        """Stops and joins the loader's threads."""
+        """Stops and joins the loader's threads.
+
+        >>> loader = stoker.torch.Loader("photos", "imagenet-train", batch=8)
+        >>> image, label = next(iter(loader))
+        >>> loader.close()
+        >>> image.shape
+        torch.Size([8, 3, 224, 224])
+        """
         self._loader.close()
 
     def __enter__(self) -> Loader:

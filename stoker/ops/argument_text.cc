@@ -34,12 +34,6 @@ std::string_view type_name(ArgType type) { return word_of(kArgTypes, type); }
 std::vector<std::string> choices_of(const ArgSpec& arg) { return parts_of(arg.choices, "|"); }
 
 std::vector<std::string> examples_of(const OperatorSpec& spec) {
-  const bool is_seen =
-      !std::holds_alternative<MaskFunction>(spec.function) && !std::holds_alternative<BoxFunction>(spec.function) &&
-      !std::holds_alternative<TextFunction>(spec.function) && !std::holds_alternative<RowsFunction>(spec.function) &&
-      !std::holds_alternative<TokenFunction>(spec.function) && !std::holds_alternative<ArrayFunction>(spec.function) &&
-      !std::holds_alternative<NumberFunction>(spec.function);
-  if (!is_seen) return {};
   if (spec.args.empty()) return {""};
   return parts_of(spec.examples, " | ");
 }

@@ -25,8 +25,7 @@ std::string default_text(const ArgSpec& arg);
 /// operators".
 std::string permitted_text(const ArgSpec& arg);
 
-/// The examples of an operator, one by one; for one without arguments the call itself, "". None where there is nothing
-/// to see.
+/// The examples of an operator, one by one; for one without arguments the call itself, "".
 std::vector<std::string> examples_of(const OperatorSpec& spec);
 
 /// The names in a text that has commas between them.

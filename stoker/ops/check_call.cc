@@ -177,6 +177,14 @@ Stage stage_of(const OperatorSpec& spec) {
 
 bool is_of_batch(const OperatorSpec& spec) { return std::holds_alternative<BatchFunction>(spec.function); }
 
+bool is_drawn(const OperatorSpec& spec) {
+  return std::holds_alternative<GeometryFunction>(spec.function) ||
+         std::holds_alternative<PictureFunction>(spec.function) ||
+         std::holds_alternative<EraseFunction>(spec.function) ||
+         std::holds_alternative<CombinationFunction>(spec.function) ||
+         std::holds_alternative<ViewsFunction>(spec.function) || is_of_batch(spec);
+}
+
 const OperatorSpec& find_operator(std::string_view name) {
   for (const OperatorSpec& spec : operator_table()) {
     if (spec.name == name) return spec;

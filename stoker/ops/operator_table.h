@@ -86,7 +86,7 @@ struct OperatorSpec {
       function;
   std::span<const ArgSpec> args;
   /// Arguments that show what it does, as in a recipe, from weak to strong: "degrees = 10 | degrees = 30". Empty where
-  /// there are no arguments, or nothing to see.
+  /// there are no arguments.
   std::string_view examples{};
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
@@ -99,6 +99,8 @@ std::string_view family_name(const OperatorSpec& spec);
 Stage stage_of(const OperatorSpec& spec);
 /// Whether it belongs to the batch, not to a view.
 bool is_of_batch(const OperatorSpec& spec);
+/// Whether a picture can show what it does: `stoker view --operator`.
+bool is_drawn(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();
 /// The part of it that has the operators on pictures (ops/picture/picture_table.cc).

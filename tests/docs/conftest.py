@@ -1,8 +1,10 @@
 """The folder in which the documentation's examples run: data by the names that they use, made once."""
 
+import io
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,12 @@ def workplace(tmp_path_factory):
             other.unlink()
     images = sorted((at / "imagenet/train").rglob("*.jpg"))
     samples = [{"image": (0, *size_of(path), path.read_bytes()), "label": number % 3} for number, path in enumerate(images)]
+    with tarfile.open(at / "captions.tar", "w") as tar:
+        for path, text in zip(images, ("a cat", "a dog")):
+            tar.add(path, f"{path.stem}.jpg")
+            member = tarfile.TarInfo(f"{path.stem}.txt")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
     (at / "train.beton").write_bytes(beton({"image": 2, "label": 1}, samples))
     records = [example({"image": path.read_bytes(), "label": number % 3, "name": path.name}) for number, path in enumerate(images)]
     (at / "records").mkdir()

@@ -17,9 +17,15 @@ def public_names(module, names=None):
 
 
 def members(names):
-    """Of the classes among them, what has an example of its own."""
-    return {f"{name}.{member}": value for name, it in names.items() if inspect.isclass(it) for member, value in vars(it).items()
-            if not member.startswith("_") and ">>> " in (inspect.getdoc(value) or "")}
+    """Of the classes among them, the methods, and the properties that have an example."""
+    found = {}
+    for name, it in names.items():
+        public = vars(it) if inspect.isclass(it) and not getattr(it, "_is_protocol", False) else []
+        for member in (member for member in public if not member.startswith("_")):
+            value = getattr(it, member)
+            if callable(value) or ">>> " in (inspect.getdoc(value) or ""):
+                found[f"{name}.{member}"] = value
+    return found
 
 
 def run_example(name, it, **known):

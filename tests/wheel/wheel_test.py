@@ -225,6 +225,21 @@ def test_the_commands_exit_status_and_words_come_through(installed):
     assert done.stderr.startswith("stoker: ") and "no such folder" in done.stderr
 
 
+@pytest.mark.parametrize("tool", ["uv", "pipx"])
+def test_a_tool_starts_the_command_as_the_documentation_says(wheel, images, tmp_path, tool):
+    (command,) = re.findall(rf"`({tool} [^`]*)`", (ROOT / "docs/wheel.md").read_text())
+    interpreter = os.environ.get("STOKER_WHEEL_PYTHON", sys.executable)
+    subprocess.run([interpreter, "-m", "venv", tmp_path / "tools"], check=True)
+    subprocess.run([tmp_path / "tools/bin/pip", "install", "--quiet", "--disable-pip-version-check", tool], check=True)
+    (tmp_path / wheel.name).symlink_to(wheel)
+    shutil.copytree(images, tmp_path / "photos")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "STOKER_"))}
+    env |= {"PATH": f"{tmp_path}/tools/bin:/usr/bin:/bin", "HOME": str(tmp_path), "UV_PYTHON": interpreter, "PIPX_DEFAULT_PYTHON": interpreter}
+    done = subprocess.run(command, shell=True, text=True, capture_output=True, cwd=tmp_path, timeout=SECONDS_MAX, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("64 samples of 2 classes")
+
+
 def test_an_interpreter_without_a_lock_stays_without(installed):
     told = installed.python("import sys, stoker", "print('free-threading' in sys.version, getattr(sys, '_is_gil_enabled', lambda: True)())")
     free, locked = told.split()

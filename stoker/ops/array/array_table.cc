@@ -219,15 +219,20 @@ void array_noise(const OperatorCall& call, ArrayProgram& program, std::uint64_t 
 }
 
 constexpr OperatorSpec kArrayOperators[] = {
-    {"decode_array", "takes an array of numbers, as numpy writes it", &decode_array, kDecodeArrayArgs},
+    {"decode_array", "takes an array of numbers, as numpy writes it", &decode_array, kDecodeArrayArgs,
+     "dtype = 'f16', shape = [1, -1, -1, -1]"},
     {"array_crop", "crops a box of an array: of what is stored as it is, no more than that is read", &array_crop,
-     kArrayCropArgs},
-    {"array_flip", "reverses axes of an array with a given probability", &array_flip, kArrayFlipArgs},
-    {"array_clip", "bounds the numbers of an array", &array_clip, kArrayClipArgs},
-    {"array_normalize", "(number - mean) / std, in float32", &array_normalize, kArrayNormalizeArgs},
-    {"array_standardize", "gives an array the mean 0 and the deviation 1", &array_standardize, kArrayStandardizeArgs},
-    {"array_brightness", "multiplies an array by a factor", &array_brightness, kArrayBrightnessArgs},
-    {"array_noise", "adds normal noise to an array", &array_noise, kArrayNoiseArgs},
+     kArrayCropArgs, "size = [96, 96, 96] | size = [64, 64], place = 'center', smaller = 'refuse'"},
+    {"array_flip", "reverses axes of an array with a given probability", &array_flip, kArrayFlipArgs,
+     "axes = [-1, -2]"},
+    {"array_clip", "bounds the numbers of an array", &array_clip, kArrayClipArgs, "low = -1000, high = 400"},
+    {"array_normalize", "(number - mean) / std, in float32", &array_normalize, kArrayNormalizeArgs,
+     "mean = 40, std = 250"},
+    {"array_standardize", "gives an array the mean 0 and the deviation 1", &array_standardize, kArrayStandardizeArgs,
+     "per = 'channel'"},
+    {"array_brightness", "multiplies an array by a factor", &array_brightness, kArrayBrightnessArgs,
+     "factor = [0.7, 1.3]"},
+    {"array_noise", "adds normal noise to an array", &array_noise, kArrayNoiseArgs, "sigma = [0, 0.33], p = 0.15"},
 };
 
 }  // namespace
