@@ -22,7 +22,8 @@ constexpr ArgSpec text_arg(std::string_view name, std::string_view doc, std::str
           .choices = choices};
 }
 constexpr ArgSpec filter_arg() {
-  return text_arg("filter", "Pillow's filter, antialiased when shrinking", "nearest|box|bilinear|bicubic", "bilinear");
+  return text_arg("filter", "as in Pillow; antialiased when the image shrinks", "nearest|box|bilinear|bicubic",
+                  "bilinear");
 }
 constexpr ArgSpec size_arg(std::string_view doc) {
   return {.name = "size",

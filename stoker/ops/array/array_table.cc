@@ -16,27 +16,29 @@ constexpr auto kAxes = static_cast<double>(ArrayLayout::kAxesMax);
 constexpr unsigned kCountsOfAxes = (1u << (ArrayLayout::kAxesMax + 1)) - 2;  // 1 to as many as there are
 constexpr unsigned kCountsOfChannels = ~1u;
 
-constexpr ArgSpec array_p_arg() { return chance_arg("p", "probability that it happens to a sample", 1); }
+constexpr ArgSpec array_p_arg() { return chance_arg("p", "probability", 1); }
 
 constexpr ArgSpec kDecodeArrayArgs[] = {
-    text_arg("dtype", "what the output holds; stored numbers must be among its own, or are rounded to floats",
+    text_arg("dtype",
+             "element type of the output: float types round the stored numbers, other types must be able to hold each "
+             "of them",
              "u8|i8|u16|i16|u32|i32|u64|i64|f16|bf16|f32|f64|bool", "f32"),
     {.name = "shape",
      .type = ArgType::kIntegers,
-     .doc = "the extents of the stored array, -1: any; by default it has as many axes as are cropped, of any extent",
+     .doc = "extents of the stored array, -1: any; by default it has as many axes as array_crop crops, of any extent",
      .count = 0,
      .min = ArrayProgram::kAny,
      .max = kExtentMax,
      .counts = kCountsOfAxes | kCountNone},
     {.name = "most",
      .type = ArgType::kInteger,
-     .doc = "rows of a sample whose first extent is any, and is not cropped",
+     .doc = "the largest first extent, where that is any and is not cropped",
      .numbers = {4096},
      .min = 1,
      .max = kExtentMax},
     {.name = "fill",
      .type = ArgType::kNumber,
-     .doc = "what stands where a crop reaches beyond the array: a number as those that are stored",
+     .doc = "value outside the array, in units of the stored numbers",
      .numbers = {0},
      .min = -kNumberMax,
      .max = kNumberMax},
@@ -44,24 +46,24 @@ constexpr ArgSpec kDecodeArrayArgs[] = {
 constexpr ArgSpec kArrayCropArgs[] = {
     {.name = "size",
      .type = ArgType::kIntegers,
-     .doc = "the extents of the last axes; -1: an axis as it is",
+     .doc = "extents of the last axes; -1: the whole axis",
      .required = true,
      .min = ArrayProgram::kWhole,
      .max = kExtentMax,
      .counts = kCountsOfAxes},
-    text_arg("place", "where", "random|center|begin", "random"),
+    text_arg("place", "where the box lies", "random|center|begin", "random"),
     text_arg("smaller",
-             "what becomes of arrays that are smaller: pad: fill on both sides (after them, for place = "
-             "begin); refuse: their samples are bad",
+             "what happens to smaller arrays: pad: they are filled up on both sides (at the end for place='begin'); "
+             "refuse: they are bad samples",
              "pad|refuse", "pad"),
     {.name = "around",
      .type = ArgType::kText,
-     .doc = "another field with an array of whole numbers: crops are centred on a place of one of its positive numbers "
-            "(such as classes), first the number being drawn and then the place",
+     .doc = "another field, with an array of classes: draws one of its positive numbers, then one of its places, and "
+            "centres the crop there",
      .later = true},
     {.name = "p",
      .type = ArgType::kNumber,
-     .doc = "probability of that; other crops lie anywhere",
+     .doc = "probability that a crop is drawn around such a place; others lie anywhere",
      .numbers = {1},
      .min = 0,
      .max = 1,
@@ -70,39 +72,38 @@ constexpr ArgSpec kArrayCropArgs[] = {
 constexpr ArgSpec kArrayFlipArgs[] = {
     {.name = "axes",
      .type = ArgType::kIntegers,
-     .doc = "which: 0 is the first one, -1 the last",
+     .doc = "the axes: 0 is the first one, -1 the last",
      .required = true,
      .min = -kAxes,
      .max = kAxes - 1,
      .counts = kCountsOfAxes},
-    chance_arg("p", "probability, of each axis by itself", 0.5),
+    chance_arg("p", "probability, drawn for each axis", 0.5),
 };
 constexpr ArgSpec bound_arg(std::string_view name, std::string_view doc) {
   return {.name = name, .type = ArgType::kNumber, .doc = doc, .required = true, .min = -kNumberMax, .max = kNumberMax};
 }
-constexpr ArgSpec kArrayClipArgs[] = {bound_arg("low", "the least"), bound_arg("high", "the most")};
+constexpr ArgSpec kArrayClipArgs[] = {bound_arg("low", "the smallest number"), bound_arg("high", "the largest number")};
 constexpr ArgSpec kArrayNormalizeArgs[] = {
     {.name = "mean",
      .type = ArgType::kNumbers,
-     .doc = "one number, or one for each place along the first axis",
+     .doc = "the mean: one number, or one per channel (index of the first axis)",
      .required = true,
      .min = -kNumberMax,
      .max = kNumberMax,
      .counts = kCountsOfChannels},
     {.name = "std",
      .type = ArgType::kNumbers,
-     .doc = "the same for the standard deviation",
+     .doc = "the standard deviation: one number, or one per channel",
      .required = true,
      .min = 1e-18,
      .max = kNumberMax,
      .counts = kCountsOfChannels},
 };
-constexpr ArgSpec kArrayStandardizeArgs[] = {
-    text_arg("per", "what has mean 0 and deviation 1: the output, or each place along its first axis", "sample|channel",
-             "sample")};
+constexpr ArgSpec kArrayStandardizeArgs[] = {text_arg(
+    "per", "sample: over the whole array; channel: for each index of the first axis", "sample|channel", "sample")};
 constexpr ArgSpec kArrayBrightnessArgs[] = {{.name = "factor",
                                              .type = ArgType::kNumbers,
-                                             .doc = "one, or a range from which one is drawn",
+                                             .doc = "the factor; [low, high] draws one for each sample",
                                              .required = true,
                                              .min = -kNumberMax,
                                              .max = kNumberMax,
@@ -110,7 +111,7 @@ constexpr ArgSpec kArrayBrightnessArgs[] = {{.name = "factor",
                                             array_p_arg()};
 constexpr ArgSpec kArrayNoiseArgs[] = {{.name = "sigma",
                                         .type = ArgType::kNumbers,
-                                        .doc = "the deviation, or a range from which it is drawn",
+                                        .doc = "standard deviation; [low, high] draws one for each sample",
                                         .numbers = {0, 0.1},
                                         .count = 2,
                                         .min = 0,
@@ -118,7 +119,7 @@ constexpr ArgSpec kArrayNoiseArgs[] = {{.name = "sigma",
                                         .counts = kCountOne | kCountTwo},
                                        {.name = "mean",
                                         .type = ArgType::kNumber,
-                                        .doc = "of the noise",
+                                        .doc = "mean of the noise",
                                         .numbers = {0},
                                         .min = -kNumberMax,
                                         .max = kNumberMax},
@@ -219,17 +220,17 @@ void array_noise(const OperatorCall& call, ArrayProgram& program, std::uint64_t 
 }
 
 constexpr OperatorSpec kArrayOperators[] = {
-    {"decode_array", "takes an array of numbers, as numpy writes it", &decode_array, kDecodeArrayArgs,
+    {"decode_array", "decodes an array of numbers, as numpy writes it", &decode_array, kDecodeArrayArgs,
      "dtype = 'f16', shape = [1, -1, -1, -1]"},
-    {"array_crop", "crops a box of an array: of what is stored as it is, no more than that is read", &array_crop,
-     kArrayCropArgs, "size = [96, 96, 96] | size = [64, 64], place = 'center', smaller = 'refuse'"},
+    {"array_crop", "crops a box of an array; of uncompressed arrays it reads only the box", &array_crop, kArrayCropArgs,
+     "size = [96, 96, 96] | size = [64, 64], place = 'center', smaller = 'refuse'"},
     {"array_flip", "reverses axes of an array with a given probability", &array_flip, kArrayFlipArgs,
      "axes = [-1, -2]"},
-    {"array_clip", "bounds the numbers of an array", &array_clip, kArrayClipArgs, "low = -1000, high = 400"},
+    {"array_clip", "clips the numbers of an array to a range", &array_clip, kArrayClipArgs, "low = -1000, high = 400"},
     {"array_normalize", "(number - mean) / std, in float32", &array_normalize, kArrayNormalizeArgs,
      "mean = 40, std = 250"},
-    {"array_standardize", "gives an array the mean 0 and the deviation 1", &array_standardize, kArrayStandardizeArgs,
-     "per = 'channel'"},
+    {"array_standardize", "scales an array to mean 0 and standard deviation 1", &array_standardize,
+     kArrayStandardizeArgs, "per = 'channel'"},
     {"array_brightness", "multiplies an array by a factor", &array_brightness, kArrayBrightnessArgs,
      "factor = [0.7, 1.3]"},
     {"array_noise", "adds normal noise to an array", &array_noise, kArrayNoiseArgs, "sigma = [0, 0.33], p = 0.15"},

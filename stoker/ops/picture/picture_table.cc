@@ -8,22 +8,23 @@ namespace {
 constexpr double kFactorMax = 100;
 constexpr ArgSpec kFactorArgs[] = {
     drawn_arg("factor", "1 changes nothing; [low, high] draws a factor for each picture", 0, kFactorMax)};
-constexpr ArgSpec kHueArgs[] = {
-    drawn_arg("factor", "turns, from red towards green; [low, high] draws a factor for each picture", -0.5, 0.5)};
+constexpr ArgSpec kHueArgs[] = {drawn_arg(
+    "factor", "rotation of the hue, 1 is a full turn, from red towards green; [low, high] draws one for each picture",
+    -0.5, 0.5)};
 constexpr ArgSpec jitter_arg(std::string_view name, std::string_view doc, double min, double max) {
   return {.name = name, .type = ArgType::kNumbers, .doc = doc, .min = min, .max = max, .counts = kCountOne | kCountTwo};
 }
-constexpr std::string_view kJitterDoc = "v draws a factor from max(0, 1 - v) to 1 + v, [low, high] from low to high";
+constexpr std::string_view kJitterDoc = "v draws a factor from [max(0, 1 - v), 1 + v]; [low, high] from that range";
 constexpr ArgSpec kColorJitterArgs[] = {
     jitter_arg("brightness", kJitterDoc, 0, kFactorMax), jitter_arg("contrast", kJitterDoc, 0, kFactorMax),
     jitter_arg("saturation", kJitterDoc, 0, kFactorMax),
-    jitter_arg("hue", "v draws turns from -v to v, [low, high] from low to high", -0.5, 0.5)};
+    jitter_arg("hue", "v draws a rotation from [-v, v], 1 is a full turn; [low, high] from that range", -0.5, 0.5)};
 constexpr ArgSpec kRandomGrayscaleArgs[] = {p_arg(0.1)};
 constexpr ArgSpec kChanceArgs[] = {p_arg(0.5)};
 constexpr ArgSpec bits_arg() {
   return {.name = "bits",
           .type = ArgType::kInteger,
-          .doc = "the highest bits of each value, which are kept",
+          .doc = "how many bits of each value are kept",
           .required = true,
           .min = 0,
           .max = 8};
@@ -76,22 +77,21 @@ constexpr ArgSpec kLightingArgs[] = {{.name = "alphastd",
                                       .numbers = {0.1},
                                       .min = 0,
                                       .max = 100}};
-constexpr ArgSpec kGaussianBlurArgs[] = {
-    {.name = "kernel_size",
-     .type = ArgType::kIntegers,
-     .doc = "columns and rows that a pixel is a mean of, odd: one number, or [width, height]",
-     .required = true,
-     .min = 1,
-     .max = 127,
-     .counts = kCountOne | kCountTwo},
-    {.name = "sigma",
-     .type = ArgType::kNumbers,
-     .doc = "standard deviation in pixels; [low, high] draws one for each picture",
-     .numbers = {0.1, 2},
-     .count = 2,
-     .min = 0.01,
-     .max = 1000,
-     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec kGaussianBlurArgs[] = {{.name = "kernel_size",
+                                          .type = ArgType::kIntegers,
+                                          .doc = "side of the kernel in pixels, odd: one number, or [width, height]",
+                                          .required = true,
+                                          .min = 1,
+                                          .max = 127,
+                                          .counts = kCountOne | kCountTwo},
+                                         {.name = "sigma",
+                                          .type = ArgType::kNumbers,
+                                          .doc = "standard deviation in pixels; [low, high] draws one for each picture",
+                                          .numbers = {0.1, 2},
+                                          .count = 2,
+                                          .min = 0.01,
+                                          .max = 1000,
+                                          .counts = kCountOne | kCountTwo}};
 constexpr ArgSpec sharpness_arg() {
   return drawn_arg("factor", "0 smooths, 1 changes nothing, 2 sharpens; [low, high] draws a factor for each picture", 0,
                    kFactorMax);
@@ -99,7 +99,7 @@ constexpr ArgSpec sharpness_arg() {
 constexpr ArgSpec kSharpnessArgs[] = {sharpness_arg()};
 constexpr ArgSpec kRandomSharpnessArgs[] = {sharpness_arg(), p_arg(0.5)};
 constexpr ArgSpec kGaussianNoiseArgs[] = {
-    {.name = "mean", .type = ArgType::kNumber, .doc = "of the noise, as a fraction of white", .min = -1, .max = 1},
+    {.name = "mean", .type = ArgType::kNumber, .doc = "mean of the noise, as a fraction of white", .min = -1, .max = 1},
     {.name = "sigma",
      .type = ArgType::kNumbers,
      .doc = "standard deviation as a fraction of white; [low, high] draws one for each picture",
@@ -107,8 +107,9 @@ constexpr ArgSpec kGaussianNoiseArgs[] = {
      .min = 0,
      .max = 10,
      .counts = kCountOne | kCountTwo}};
-constexpr ArgSpec kShotNoiseArgs[] = {drawn_arg(
-    "photons", "photons that make white: fewer are noisier; [low, high] draws a number for each picture", 1, 1000)};
+constexpr ArgSpec kShotNoiseArgs[] = {
+    drawn_arg("photons", "photons of a white pixel, fewer give more noise; [low, high] draws a number for each picture",
+              1, 1000)};
 constexpr ArgSpec kSaltAndPepperArgs[] = {
     drawn_arg("amount", "fraction of the pixels that become white or black; [low, high] draws it for each picture", 0,
               1),
@@ -129,17 +130,17 @@ constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
 // Arguments of warps. Angles are in degrees.
 constexpr double kDegreesMax = 36'000, kShearMax = 89, kPointMax = 1e6;
 constexpr ArgSpec warp_filter_arg(std::string_view by_default) {
-  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear|bicubic", by_default);
+  return text_arg("filter", "interpolation between pixels", "nearest|bilinear|bicubic", by_default);
 }
 constexpr ArgSpec warp_fill_arg() {
   ArgSpec arg = fill_arg();
-  arg.doc = "colour of what lies outside: one number, or one per channel";
+  arg.doc = "colour outside the picture: one number, or one per channel";
   return arg;
 }
 constexpr ArgSpec center_arg() {
   return {.name = "center",
           .type = ArgType::kNumbers,
-          .doc = "point that stays, [x, y] in pixels from the upper left corner; without it, the middle",
+          .doc = "the fixed point, [x, y] in pixels from the upper left corner; by default the middle",
           .count = 0,
           .min = -kPointMax,
           .max = kPointMax,
@@ -175,7 +176,7 @@ constexpr ArgSpec kAffineArgs[] = {
     {.name = "scale", .type = ArgType::kNumber, .doc = "factor of size", .numbers = {1}, .min = 1e-3, .max = 1e3},
     {.name = "shear",
      .type = ArgType::kNumbers,
-     .doc = "angle in degrees along x, or [along x, along y]",
+     .doc = "shear angle in degrees along x, or [along x, along y]",
      .min = -kShearMax,
      .max = kShearMax,
      .counts = kCountOne | kCountTwo},
@@ -199,8 +200,8 @@ constexpr ArgSpec kRandomAffineArgs[] = {
      .counts = kCountOne | kCountTwo},
     {.name = "shear",
      .type = ArgType::kNumbers,
-     .doc =
-         "an angle along x is drawn from [low, high], or [-d, d] of one number d; with two more numbers, one along y",
+     .doc = "degrees along x are drawn from [low, high], or from [-d, d] for one number d; two more numbers are the "
+            "range along y",
      .min = -kShearMax,
      .max = kShearMax,
      .counts = kCountOne | kCountTwo | kCountFour},
@@ -230,8 +231,8 @@ constexpr ArgSpec points_arg(std::string_view name, std::string_view doc, bool r
           .counts = required ? 1u << 8 : kCountNone | 1u << 8};
 }
 constexpr ArgSpec kPerspectiveArgs[] = {
-    points_arg("endpoints", "where four points of the picture come to lie: x and y of each, in pixels", true),
-    points_arg("startpoints", "these points; without them the corners, clockwise from the upper left one", false),
+    points_arg("endpoints", "where four points of the picture go: x and y of each, in pixels", true),
+    points_arg("startpoints", "the four points; by default the corners, clockwise from the upper left one", false),
     warp_filter_arg("bilinear"), warp_fill_arg()};
 constexpr ArgSpec kRandomPerspectiveArgs[] = {
     {.name = "distortion_scale",
@@ -262,30 +263,29 @@ constexpr ArgSpec kElasticArgs[] = {{.name = "alpha",
 constexpr ArgSpec count_arg(std::string_view name, std::string_view doc, double by_default, double min, double max) {
   return {.name = name, .type = ArgType::kInteger, .doc = doc, .numbers = {by_default}, .min = min, .max = max};
 }
-constexpr ArgSpec kRandAugmentArgs[] = {
-    count_arg("num_ops", "operators for each picture", 2, 0, 32),
-    count_arg("magnitude", "which of the magnitudes all of them have, from 0 on", 9, 0, 999),
-    count_arg("num_magnitude_bins", "how many magnitudes there are", 31, 2, 1000), warp_filter_arg("nearest"),
-    warp_fill_arg()};
+constexpr ArgSpec kRandAugmentArgs[] = {count_arg("num_ops", "operators for each picture", 2, 0, 32),
+                                        count_arg("magnitude", "magnitude of all operators, from 0", 9, 0, 999),
+                                        count_arg("num_magnitude_bins", "how many magnitudes there are", 31, 2, 1000),
+                                        warp_filter_arg("nearest"), warp_fill_arg()};
 constexpr ArgSpec kTrivialAugmentArgs[] = {
-    count_arg("num_magnitude_bins", "how many magnitudes there are, of which one is drawn", 31, 2, 1000),
+    count_arg("num_magnitude_bins", "how many magnitudes there are; one is drawn", 31, 2, 1000),
     warp_filter_arg("nearest"), warp_fill_arg()};
 constexpr ArgSpec kAutoAugmentArgs[] = {
     text_arg("policy", "the data set for which the policy was found", "imagenet|cifar10|svhn", "imagenet"),
     warp_filter_arg("nearest"), warp_fill_arg()};
 constexpr ArgSpec kAugMixArgs[] = {
-    count_arg("severity", "how many of ten magnitudes may be drawn", 3, 1, 10),
+    count_arg("severity", "the largest of ten magnitudes that may be drawn", 3, 1, 10),
     count_arg("mixture_width", "how many chains of operators are blended", 3, 1, 10),
-    count_arg("chain_depth", "operators of a chain; by default, and below 1, 1 to 3 are drawn", -1, -1, 10),
+    count_arg("chain_depth", "operators in a chain; below 1, as by default: 1 to 3, drawn for each chain", -1, -1, 10),
     {.name = "alpha",
      .type = ArgType::kNumber,
-     .doc = "of the distributions of the weights: beta and Dirichlet",
+     .doc = "parameter of the beta and Dirichlet distributions that draw the weights",
      .numbers = {1},
      .min = 1e-3,
      .max = 1e3},
     {.name = "all_ops",
      .type = ArgType::kFlag,
-     .doc = "draws brightness, color, contrast and sharpness, too",
+     .doc = "also draws brightness, color, contrast and sharpness",
      .numbers = {1}},
     warp_filter_arg("bilinear"),
     warp_fill_arg()};
@@ -294,7 +294,7 @@ constexpr ArgSpec kTimmAugmentArgs[] = {
     warp_filter_arg("bilinear"),
     {.name = "fill",
      .type = ArgType::kIntegers,
-     .doc = "colour where there is no picture: one number, or one per channel; by default ImageNet's mean",
+     .doc = "colour outside the picture: one number, or one per channel; by default ImageNet's mean",
      .numbers = {124, 116, 104},
      .count = 3,
      .min = 0,
@@ -304,7 +304,7 @@ constexpr ArgSpec kTimmAugmentArgs[] = {
 constexpr OperatorSpec kPictureOperators[] = {
     {"brightness", "multiplies all values by a factor", &make_brightness, kFactorArgs,
      "factor = 0.3 | factor = 0.7 | factor = 1.5 | factor = 2.5"},
-    {"contrast", "moves all values away from the grey of the mean colour, by a factor", &make_contrast, kFactorArgs,
+    {"contrast", "moves all values away from the image's mean grey, by a factor", &make_contrast, kFactorArgs,
      "factor = 0 | factor = 0.5 | factor = 1.5 | factor = 3"},
     {"saturation", "moves each colour away from its grey, by a factor", &make_saturation, kFactorArgs,
      "factor = 0 | factor = 0.5 | factor = 2 | factor = 4"},
@@ -363,7 +363,7 @@ constexpr OperatorSpec kPictureOperators[] = {
      "factor = 0, p = 1 | factor = 8, p = 1"},
     {"gaussian_noise", "adds a normal deviate to every value", &make_gaussian_noise, kGaussianNoiseArgs,
      "sigma = 0.05 | sigma = 0.1 | sigma = 0.3"},
-    {"shot_noise", "replaces every value by a count of photons with that mean", &make_shot_noise, kShotNoiseArgs,
+    {"shot_noise", "adds the noise of counted photons (Poisson) to every value", &make_shot_noise, kShotNoiseArgs,
      "photons = 200 | photons = 50 | photons = 10"},
     {"salt_and_pepper", "makes some pixels white or black", &make_salt_and_pepper, kSaltAndPepperArgs,
      "amount = 0.01 | amount = 0.05 | amount = 0.2"},
@@ -398,7 +398,7 @@ constexpr OperatorSpec kPictureOperators[] = {
      &make_trivial_augment_wide, kTrivialAugmentArgs, "num_magnitude_bins = 31"},
     {"auto_augment", "applies one of the 25 pairs of operators that were found for a data set", &make_auto_augment,
      kAutoAugmentArgs, "policy = 'imagenet' | policy = 'cifar10' | policy = 'svhn'"},
-    {"aug_mix", "blends the picture with what several chains of operators make of it", &make_aug_mix, kAugMixArgs,
+    {"aug_mix", "blends the picture with the results of several chains of operators", &make_aug_mix, kAugMixArgs,
      "severity = 3 | severity = 6 | severity = 10"},
     {"timm_augment", "applies a policy as timm names and draws it", &make_timm_augment, kTimmAugmentArgs,
      "spec = 'rand-m3-mstd0.5' | spec = 'rand-m9-mstd0.5-inc1' | spec = 'rand-m15-n4-mstd0.5-inc1'"},
