@@ -57,7 +57,9 @@ Option* add_data(Command& command, std::vector<std::string>& data, std::string_v
   return command
       .add_texts(
           "DATA", data,
-          fmt::format("Folder, tar, text file of paths, glob or brace pattern; several are concatenated{}", rest))
+          fmt::format(
+              "Folder, shard of any format, list of files, glob, brace pattern or URL; several are concatenated{}",
+              rest))
       ->option_text("...");
 }
 
@@ -99,7 +101,7 @@ void add_pixels_option(Command& command, DecodeLimits& limits) {
   };
   command
       .add_option("--pixels-max", read,
-                  fmt::format("Most pixels that an image may have; {}", DecodeLimits().pixels_max))
+                  fmt::format("Images of more pixels are bad samples; {}", DecodeLimits().pixels_max))
       ->option_text("N");
 }
 
@@ -114,15 +116,14 @@ void add_store_options(Command& command, StoreOptions& store) {
   add_text_option(command, "--store-endpoint", store.endpoint, "Service that speaks S3's protocol, for s3:// and gs://")
       ->option_text("URL");
   add_text_option(command, "--store-region", store.region, "Region of the bucket")->option_text("R");
-  command.add_flag("--store-anonymous", store.anonymous, "Look for no keys, and do not sign requests");
+  command.add_flag("--store-anonymous", store.anonymous, "Do not look for keys, and do not sign requests");
 }
 
 void add_open_options(Command& command, OpenOptions& open) {
   add_parsed_option(command, "--io", open.io, parse_io, "How shards are read; auto: by io_uring where it works")
       ->option_text("auto|uring|pread");
   command.add_flag("--direct", open.direct, "Read shards past the page cache (O_DIRECT)");
-  Option* folder =
-      add_text_option(command, "--index-dir", open.index_folder, "Folder in which to look for indexes first");
+  Option* folder = add_text_option(command, "--index-dir", open.index_folder, "Look for indexes in this folder first");
   folder->option_text("DIR");
   const auto scan = [&open] { open.use_indexes = false; };
   command.add_flag_callback("--no-index", scan, "Scan every shard, and do not cache the result")->excludes(folder);
@@ -140,16 +141,16 @@ void add_token_options(Command& command, std::optional<TokenSamples>& tokens) {
   };
   Option* const option = command.add_option(
       "--tokens", samples,
-      "DATA are tokens, in sequences of so many, or as documents: .bin with .idx, .npy, numbers alone");
+      "Read DATA as tokens (.bin with .idx, .npy, or plain numbers), in sequences of LENGTH, or as whole documents");
   option->option_text("LENGTH|documents");
   const auto type = [those](const std::string& text) { those().type = parse_token_type(text); };
-  command.add_option("--token-type", type, "How tokens are stored in files that do not say it, such as u16")
+  command.add_option("--token-type", type, "Type of the tokens in files that do not name it, such as u16")
       ->option_text("TYPE")
       ->needs(option);
   const auto field = [those](const std::string& text) { those().field = text; };
   command
       .add_option("--token-field", field,
-                  "DATA are samples of any format, of which this field has the tokens: a document each")
+                  "Field of samples of any format that holds the tokens; each sample is a document")
       ->option_text("NAME")
       ->needs(option);
   const auto streams = [those](const std::string& text) {
@@ -157,15 +158,14 @@ void add_token_options(Command& command, std::optional<TokenSamples>& tokens) {
   };
   command
       .add_option("--streams", streams,
-                  "Streams of tokens that go on from batch to batch, as many as a global batch has samples")
+                  "Read N streams of tokens that continue from batch to batch; a global batch has N samples")
       ->option_text("N")
       ->needs(option);
   const auto document_seed = [those](const std::string& text) {
     those().document_seed = parse_integer<std::uint64_t>("--document-seed", text, {0});
   };
   command
-      .add_option("--document-seed", document_seed,
-                  "For sequences: each file's documents in an order that this number decides")
+      .add_option("--document-seed", document_seed, "For sequences: shuffle the documents of each file with this seed")
       ->option_text("N")
       ->needs(option);
 }
@@ -181,10 +181,9 @@ void require_for_tokens(const Command& command, std::initializer_list<std::strin
 }
 
 void add_field_options(Command& command, FieldChoice& fields) {
-  add_text_option(command, "--image-field", fields.image,
-                  "Field that holds the image, where the usual one is not meant")
+  add_text_option(command, "--image-field", fields.image, "Field that holds the image, if it is not the usual one")
       ->option_text("NAME");
-  add_text_option(command, "--label-field", fields.label, "Field that holds the label: a number, or a class's name")
+  add_text_option(command, "--label-field", fields.label, "Field that holds the label: a number or the name of a class")
       ->option_text("NAME");
 }
 

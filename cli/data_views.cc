@@ -21,7 +21,7 @@ void add_sample_choice_options(Command& command, std::string& subset, std::strin
 void add_data_view_options(Command& command, DataViewOptions& views) {
   add_sample_choice_options(command, views.subset, views.labels);
   add_text_option(command, "--decode", views.decode,
-                  "How JPEGs are decoded, whatever the recipe says (stoker ops decode)")
+                  "Decode JPEGs like this, whatever the recipe says (see stoker ops decode)")
       ->option_text("planar|faithful");
 }
 

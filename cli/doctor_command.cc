@@ -217,7 +217,7 @@ void doctor_or_not_measurable(const DoctorOptions& options, const std::string& t
 
 void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& typed) {
   Command* command =
-      app.add_subcommand("doctor", "Say what holds a training back, what would help, and which machine it needs");
+      app.add_subcommand("doctor", "Find what holds a training back, what would help, and which machine it needs");
   const auto options = std::make_shared<DoctorOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
@@ -233,7 +233,7 @@ void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& 
   add_text_option(*command, "--device", options->device, option_help("device"))->option_text("DEVICE");
   add_integer_option(*command, "--gpus", options->gpus, {1, kNodeGpusMost},
                      "GPUs of the node, each with a batch of its own; 1");
-  command->add_flag("--quick", options->quick, "Measure for less than a minute rather than for several");
+  command->add_flag("--quick", options->quick, "Measure for less than a minute instead of several");
   command
       ->add_repeated("--what-if", options->what_ifs,
                      "Predict another machine or another run: \"cores=16 disk=nvme\"; may come several times")
@@ -245,7 +245,7 @@ void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& 
       ->add_repeated("--measured", options->measured,
                      "Compare what is predicted with what `stoker run --json` reported; may come several times")
       ->option_text("FILE");
-  add_text_option(*command, "--html", options->html, "Draw all of it as a page")->option_text("FILE.html");
+  add_text_option(*command, "--html", options->html, "Draw the result as a page")->option_text("FILE.html");
   add_open_options(*command, options->open);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker doctor imagenet/train --recipe imagenet-train --step mlperf:resnet50/h100 --batch 400");

@@ -91,7 +91,7 @@ void add_index_command(Parser& app, Interrupts& interrupts) {
   Command* command =
       app.add_subcommand("index", "Write an index for each shard: the places and properties of its samples");
   const auto options = std::make_shared<IndexCommandOptions>();
-  command->add_texts("SHARDS", options->data, "Tars: paths, folders of them, lists, patterns")
+  command->add_texts("SHARDS", options->data, "Shards of any format: paths, folders of them, lists, patterns, URLs")
       ->required()
       ->option_text(" ...");
   add_text_option(*command, "--index-dir", options->index.folder,

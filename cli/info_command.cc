@@ -217,7 +217,7 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   Command* command = app.add_subcommand("info", "Summarise the contents of a data set");
   const auto options = std::make_shared<InfoCommandOptions>();
   add_data_argument(*command, options->data);
-  add_text_option(*command, "--index-dir", options->info.index_folder, "Folder in which to look for indexes first")
+  add_text_option(*command, "--index-dir", options->info.index_folder, "Look for indexes in this folder first")
       ->option_text("DIR");
   add_integer_option(*command, "--sample", options->info.sample, {0}, "Also describe sample N, from 0");
   add_threads_option(*command, options->info.threads);

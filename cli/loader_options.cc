@@ -90,7 +90,7 @@ void add_planned_loader_options(Command& command, LoaderOptions& loader, std::ve
     const bool of_runs = std::find(std::begin(kOfRuns), std::end(kOfRuns), option.name) != std::end(kOfRuns);
     if (other || of_runs || option.command_line.empty()) continue;
     const bool list = option.name == "quarantine";
-    add(command, loader, option.name, list ? "take the samples on this list for bad, as a run does" : "", &given);
+    add(command, loader, option.name, list ? "treat the samples on this list as bad, as a run does" : "", &given);
   }
 }
 

@@ -222,7 +222,8 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   Command* command = app.add_subcommand("pack", "Write a data set as shards with indexes");
   const auto options = std::make_shared<PackCommandOptions>();
   PackOptions& pack = options->pack;
-  add_text_option(*command, "SRC", options->data.emplace_back(), "Data to pack: a folder, a tar, a list, a pattern")
+  add_text_option(*command, "SRC", options->data.emplace_back(),
+                  "Data to pack: a folder, shards of any format, a list, a pattern, a URL")
       ->required()
       ->option_text(" ");
   add_text_option(*command, "DST", options->to, "Folder to create; a pack that was stopped in it resumes")
@@ -264,10 +265,11 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   Option* const tokens = add_parsed_option(
       *command, "--tokens", options->tokens,
       [](const std::string& text) { return std::optional(parse_token_unit(text)); },
-      "SRC is text: write its words, or its bytes, as DST/tokens.bin with an index");
+      "Read SRC as text, and write its words or bytes as tokens to DST/tokens.bin with an index");
   tokens->option_text("words|bytes");
-  add_text_option(*command, "--vocab", options->vocab,
-                  "At most N words, with <unk> for all others among them; or the vocab.txt of an earlier pack")
+  add_text_option(
+      *command, "--vocab", options->vocab,
+      "Use the N most frequent words, one of which is <unk>, for all others; or the vocab.txt of an earlier pack")
       ->option_text("N|FILE")
       ->needs(tokens);
   command->add_flag("--dry-run", options->dry_run, "Only estimate the bytes and the time it would take");

@@ -132,7 +132,7 @@ void Command::callback(std::function<void()> run) { app_->callback(std::move(run
 
 Parser::Parser(const std::string& name, const std::string& doc, const std::function<std::string()>& version)
     : app_(std::make_unique<CLI::App>(doc, name)) {
-  app_->set_version_flag("--version", version, "Print the version, and what build this is");
+  app_->set_version_flag("--version", version, "Print the version and the build");
   app_->set_help_flag("-h,--help", fmt::format("Print this help, or the help of a command: {} run --help", name));
   app_->require_subcommand(0, 1);
   app_->get_formatter()->column_width(26);

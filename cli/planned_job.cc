@@ -55,12 +55,12 @@ PlannedPart PlannedJobOptions::part() const {
 void add_planned_job_options(Command& command, PlannedJobOptions& options) {
   Option* const plan = add_text_option(
       command, "--plan", options.plan,
-      "Only write to FILE how the work divides into tasks, for many processes; FILE is then the same for each of them");
+      "Only write to FILE how the work is divided into tasks, for many processes; give FILE to each of them");
   plan->option_text("FILE");
   Option* const task = add_parsed_option(command, "--task", options.tasks, parse_tasks,
                                          "Do these tasks of the plan, such as 7 or 0-15,20");
   task->option_text("LIST")->needs(plan);
-  command.add_flag("--merge", options.merge, "Look at what all tasks of the plan made, and finish the job")
+  command.add_flag("--merge", options.merge, "Check the results of all tasks of the plan, and finish the job")
       ->needs(plan)
       ->excludes(task);
 }

@@ -361,26 +361,27 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   Command* command = app.add_subcommand("run", "Make batches, feed an accelerator, report rate and utilisation");
   const auto options = std::make_shared<RunOptions>();
   add_data_argument(*command, options->data);
-  add_optional_recipe(*command, options->recipe, "With --accelerator mlperf:NAME records, else required; ");
+  add_optional_recipe(*command, options->recipe, "Required, unless --accelerator is mlperf:NAME: then records; ");
   add_loader_options(*command, options->loader);
   add_integer_option(
       *command, "--epochs", options->limits.epochs, {1, kEpochsMax},
-      "Stop after epoch E - 1; without it, after the epoch that the run begins in, unless --batches is given")
+      "Stop after epoch E - 1; by default after the epoch in which the run begins, unless --batches is given")
       ->option_text("E");
   add_integer_option(*command, "--batches", options->limits.batches, {1},
-                     "Stop after N batches, of as many epochs as they take");
-  command->add_flag("--explain", options->explain, "Say each time a knob is turned why that is");
+                     "Stop after N batches, of one or more epochs");
+  command->add_flag("--explain", options->explain, "Explain each change of a knob");
   add_text_option(*command, "--tune-report", options->tune_report,
-                  "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
+                  "Draw the tuning as a page: rates, waits and knobs over time, and what was tried")
       ->option_text("FILE.html");
   add_open_options(*command, options->open);
   add_data_view_options(*command, options->views);
-  add_text_option(*command, "--accelerator", options->accelerator,
-                  "Emulate one: the seconds of a step, or a profile of MLPerf Storage, such as mlperf:resnet50/h100")
+  add_text_option(
+      *command, "--accelerator", options->accelerator,
+      "Emulate an accelerator: the seconds of a step, or a profile of MLPerf Storage, such as mlperf:resnet50/h100")
       ->option_text("SECONDS|PROFILE");
   add_integer_option(*command, "--accelerators", options->accelerators, {1, kAcceleratorsMax},
-                     "Emulate N of them, which step together; each takes its own batch; 1");
-  command->add_flag("--barrier", options->barrier, "Begin each step together with the other ranks of this host");
+                     "Emulate N accelerators that step together; each takes its own batch; 1");
+  command->add_flag("--barrier", options->barrier, "Start each step together with the other ranks of this host");
   add_text_option(*command, "--summary", options->summary,
                   "Write summary.json as MLPerf Storage's DLIO does, with the AU of all ranks; implies --barrier")
       ->option_text("FILE");
@@ -390,10 +391,11 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   };
   add_parsed_option(*command, "--isa", options->isa, select, "Instruction set to use, as STOKER_ISA; the best there is")
       ->option_text("TARGET");
-  add_text_option(*command, "--save-state", options->save_state, "Write where the run stands when it ends, as JSON")
+  add_text_option(*command, "--save-state", options->save_state, "Write the position at which the run ends, as JSON")
       ->option_text("FILE");
-  add_text_option(*command, "--state", options->state,
-                  "Go on from there, on any number of ranks; --epochs counts from the beginning, --batches from here")
+  add_text_option(
+      *command, "--state", options->state,
+      "Resume from this position, on any number of ranks; --epochs counts from the beginning, --batches from here")
       ->option_text("FILE");
   add_json_flag(*command, options->json);
   set_example(*command,

@@ -134,7 +134,7 @@ void add_synth_command(Parser& app, Interrupts& interrupts) {
                            ->option_text("imagenet|tiny");
   add_integer_option(
       *command, "--count", options->count, {1},
-      fmt::format("Images; {}. With --like: samples, of those that the workload has", options->synth.count));
+      fmt::format("Number of images; {}. With --like: number of samples, required", options->synth.count));
   Option* const classes = add_integer_option(*command, "--classes", options->classes, {1},
                                              fmt::format("Classes; {}", options->synth.classes));
   add_seed_option(*command, options->synth.seed);

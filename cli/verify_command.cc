@@ -87,7 +87,7 @@ void add_verify_command(Parser& app, Interrupts& interrupts) {
   Command* command = app.add_subcommand("verify", "Check every byte, checksum and image of a data set");
   const auto options = std::make_shared<VerifyCommandOptions>();
   add_data_argument(*command, options->data);
-  add_text_option(*command, "--index-dir", options->verify.index_folder, "Folder in which to look for indexes first")
+  add_text_option(*command, "--index-dir", options->verify.index_folder, "Look for indexes in this folder first")
       ->option_text("DIR");
   add_text_option(*command, "--quarantine", options->quarantine, "Write the list of bad samples to a file")
       ->option_text("FILE");

@@ -212,7 +212,7 @@ void add_view_command(Parser& app) {
   add_optional_data_argument(*command, options->data, "without, --operator draws on pictures of its own");
   Option* const recipe = add_optional_recipe(*command, options->recipe);
   add_text_option(*command, "--operator", options->shown_operator,
-                  "Instead of a recipe: an operator, with arguments from weak to strong")
+                  "Draw an operator instead of a recipe, with arguments from weak to strong")
       ->option_text("NAME")
       ->excludes(recipe);
   const auto png = [](const std::string& path) {
@@ -224,7 +224,7 @@ void add_view_command(Parser& app) {
       ->option_text("FILE.png");
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax},
                      "Samples, one row each; 8, or 1 or 2 without DATA");
-  add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
+  add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs to draw, one column each; 4");
   for (const char* const name : {"seed", "pixels_max", "bad_sample"}) {
     add_loader_option(*command, options->loader, name);
   }

@@ -185,7 +185,7 @@ TEST(LoaderOptionTable, TheCommandLineHasTheSameNames) {
 TEST(LoaderOptionTable, HelpSaysWhatIsSoByDefault) {
   EXPECT_EQ(help_of(loader_option("lanes")), loader_option("lanes").doc + "; by default 8");
   EXPECT_EQ(help_of(loader_option("seed")), loader_option("seed").doc + "; by default 0");
-  EXPECT_THAT(help_of(loader_option("prefetch")), EndsWith("; auto: as tuned, 2 to begin with"));
+  EXPECT_THAT(help_of(loader_option("prefetch")), EndsWith("; auto: tuned, starts at 2"));
   EXPECT_EQ(help_of(loader_option("pin_threads")), loader_option("pin_threads").doc);
   for (const LoaderOptionSpec& option : loader_option_table()) {
     EXPECT_THAT(option.doc, Not(AnyOf("", EndsWith(".")))) << option.name;

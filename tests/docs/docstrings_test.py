@@ -36,11 +36,19 @@ ALL = {**NAMES, **members(NAMES), **{f"stoker.op.{name}": getattr(stoker.op, nam
 OF_RAY = {"epoch", "load_state_dict", "metrics", "state_dict"}
 
 
+@pytest.fixture(scope="module")
+def copied(workplace, tmp_path_factory):
+    """One folder for all examples, which may write to it."""
+    at = tmp_path_factory.mktemp("examples") / "at"
+    shutil.copytree(workplace, at)
+    yield at
+    shutil.rmtree(at)
+
+
 @pytest.fixture
-def at(workplace, tmp_path, monkeypatch):
-    shutil.copytree(workplace, tmp_path / "at")
-    monkeypatch.chdir(tmp_path / "at")
-    return tmp_path / "at"
+def at(copied, monkeypatch):
+    monkeypatch.chdir(copied)
+    return copied
 
 
 @pytest.mark.parametrize("name", ALL)
