@@ -293,7 +293,7 @@ void bind_tensor(nb::module_& module) {
                        ">>> batch = next(iter(stoker.Loader(\"photos\", \"imagenet-train\", batch=8)))\n"
                        ">>> numpy.asarray(batch.image).shape\n"
                        "(8, 3, 224, 224)")
-      .def_prop_ro("shape", &shape_of, "The extents, beginning with the batch's.")
+      .def_prop_ro("shape", &shape_of, "The extents; the first is the number of samples.")
       .def_prop_ro(
           "dtype",
           [](const PyTensor& self) -> nb::object {
@@ -301,7 +301,7 @@ void bind_tensor(nb::module_& module) {
             if (self.view.dtype == DType::kBF16) return name;
             return nb::module_::import_("numpy").attr("dtype")(name);
           },
-          "A numpy.dtype; of bf16, which numpy lacks, the name 'bfloat16'.")
+          "The numpy.dtype; for bf16, which numpy lacks, the text 'bfloat16'.")
       .def_prop_ro(
           "layout",
           [](const PyTensor& self) -> nb::object {
@@ -342,7 +342,7 @@ void bind_ragged(nb::module_& module) {
           "values", [](const PyRagged& self) { return self.values; }, "The rows of all samples, one after another.")
       .def_prop_ro(
           "offsets", [](const PyRagged& self) { return self.offsets; },
-          "For each sample, the number of its first row; and the number of all rows.")
+          "For each sample, the index of its first row in values; the last element is the number of rows.")
       .def(
           "as_bytes",
           [](const PyRagged& self) { return bytes_by_sample(self, [](const nb::bytes& bytes) { return bytes; }); },
@@ -375,10 +375,10 @@ void bind_padded(nb::module_& module) {
                             ">>> next(iter(stoker.Loader(\"photos\", recipe, batch=8))).head.values\n"
                             "Tensor(shape=(8, 16), dtype='uint8')");
   type.def_prop_ro(
-          "values", [](const PyPadded& self) { return self.values; }, "For each sample, as many rows.")
+          "values", [](const PyPadded& self) { return self.values; }, "The rows, as many for each sample.")
       .def_prop_ro(
           "counts", [](const PyPadded& self) { return self.counts; },
-          "For each sample, how many rows it had: more than it has here, where they were cut off.")
+          "For each sample, the number of rows before padding; larger than in values if rows were cut off.")
       .def("__len__", [](const PyPadded& self) { return self.counts.view.shape[0]; })
       .def("__repr__", &repr_padded);
   bind_rows<PyPadded>(
@@ -436,8 +436,8 @@ void bind_batch(nb::module_& module) {
                    "For each slot, whether it holds a sample; false for padding and skipped bad samples, where labels "
                    "are -100 and\nimages zeros.")
       .def_prop_ro("errors", &errors_by_slot,
-                   "Of a Preprocessor's batch, by slot, what is wrong with the bad items; of a loader's, none: it logs "
-                   "them.")
+                   "What is wrong with the bad items, by slot, in a batch of a Preprocessor; empty in a batch of a "
+                   "Loader, which logs it.")
       .def_prop_ro("key", &key, "The samples' keys.")
       .def_prop_ro("position", &position, "The samples' positions in the epoch's global order.")
       .def_prop_ro(

@@ -240,29 +240,29 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro("labels", &labels,
                    "The label of each sample, -1 where it is unknown, as numpy's int64.\n\n>>> "
                    "numpy.bincount(stoker.open(\"photos\").labels).tolist()\n[8, 8, 8]")
-      .def_prop_ro("keys", &keys, "The key of each sample: its name, which batches have as `key`.");
+      .def_prop_ro("keys", &keys, "The key of each sample: its name, as in Batch.key.");
   bind_dataset_views(module, dataset);
-  module.def(
-      "open", &open_data, "data"_a.none(), "index_dir"_a.none() = nb::none(), "use_index"_a.none() = true,
-      "io"_a.none() = "auto", "direct"_a.none() = false, "store_endpoint"_a.none() = nb::none(),
-      "store_region"_a.none() = nb::none(), "store_anonymous"_a.none() = false, "image_field"_a.none() = nb::none(),
-      "label_field"_a.none() = nb::none(), "tokens"_a.none() = nb::none(), "token_type"_a.none() = nb::none(),
-      "streams"_a.none() = 0, "document_seed"_a.none() = nb::none(), "token_field"_a.none() = nb::none(),
-      nb::sig(kOpen),
-      "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of "
-      "them.\n\nindex_dir: the folder in which to look for the shards' indexes first\nuse_index: if False, "
-      "every shard is scanned and the result is not cached\nio: how shards are read: 'uring', 'pread', or "
-      "'auto', which is io_uring where it works\ndirect: bypass the page cache when reading "
-      "shards\nstore_endpoint, store_region: the service that speaks "
-      "S3's protocol, and the region, for s3:// and gs://\nstore_anonymous: look for no keys, and do not sign "
-      "requests\nimage_field, label_field: the fields that hold images and labels (numbers, or names of "
-      "classes), where the usual ones are not meant\ntokens: the data are tokens, in sequences of so many, or as "
-      "'documents': .bin with .idx, .npy, numbers alone\ntoken_type: how they are stored in files that do not say "
-      "it, such as 'u16'\nstreams: so many streams that go on from batch to batch, as many as a global batch has "
-      "samples\ndocument_seed: for sequences, each file's documents in an order that this number decides\n"
-      "token_field: the data are samples of any format, and this field of each, such as 'input_ids', is a document"
-      "\n\n>>> len(stoker.open(\"photos\"))\n"
-      "24");
+  module.def("open", &open_data, "data"_a.none(), "index_dir"_a.none() = nb::none(), "use_index"_a.none() = true,
+             "io"_a.none() = "auto", "direct"_a.none() = false, "store_endpoint"_a.none() = nb::none(),
+             "store_region"_a.none() = nb::none(), "store_anonymous"_a.none() = false,
+             "image_field"_a.none() = nb::none(), "label_field"_a.none() = nb::none(), "tokens"_a.none() = nb::none(),
+             "token_type"_a.none() = nb::none(), "streams"_a.none() = 0, "document_seed"_a.none() = nb::none(),
+             "token_field"_a.none() = nb::none(), nb::sig(kOpen),
+             "Opens a data set: a folder, shards of any format, a list of files, a glob, a brace pattern, a URL, or a "
+             "list of these.\n\nindex_dir: look for the shards' indexes in this folder first\nuse_index: False scans "
+             "every shard, and does not cache the result\nio: how shards are read: 'uring', 'pread', or "
+             "'auto', which is io_uring where it works\ndirect: bypass the page cache when reading "
+             "shards\nstore_endpoint, store_region: for s3:// and gs://, the service that speaks S3's protocol, and "
+             "the bucket's region\nstore_anonymous: do not look for keys, and do not sign requests\nimage_field, "
+             "label_field: the fields that hold images and labels (numbers, or names of classes), if not the usual "
+             "ones\ntokens: read tokens (.bin with .idx, .npy, or plain numbers): in sequences of this length, or as "
+             "whole 'documents'\ntoken_type: type of the tokens in files that do not name it, such as 'u16'\nstreams: "
+             "read this many streams of tokens that continue from batch to batch; a global batch has as many "
+             "samples\ndocument_seed: for sequences, shuffle the documents of each file with this seed\n"
+             "token_field: field of samples of any format that holds the tokens, such as 'input_ids'; each sample is a "
+             "document"
+             "\n\n>>> len(stoker.open(\"photos\"))\n"
+             "24");
 }
 
 }  // namespace stoker::python

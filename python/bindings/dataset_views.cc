@@ -183,19 +183,26 @@ std::string repr_facts(const PySampleFacts& self) {
 }  // namespace
 
 void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
-  nb::class_<PySampleFacts>(
-      module, "SampleFacts",
-      "What is known about a sample before it is read; facts about its image are known only from an index."
-      "\n\n>>> stoker.open(\"photos\").subset(lambda sample: sample.bytes > 0)\n"
-      "Dataset(24 samples, 3 classes)")
-      .def_prop_ro("key", [](const PySampleFacts& self) { return to_python_text(self.row.key); })
-      .def_prop_ro("label", [](const PySampleFacts& self) { return self.row.label; })
-      .def_prop_ro("bytes", [](const PySampleFacts& self) { return self.row.bytes(); })
-      .def_prop_ro("fields", &field_lengths)
-      .def_prop_ro("width", [](const PySampleFacts& self) { return fact(self, &ImageFacts::width); })
-      .def_prop_ro("height", [](const PySampleFacts& self) { return fact(self, &ImageFacts::height); })
-      .def_prop_ro("components", [](const PySampleFacts& self) { return fact(self, &ImageFacts::components); })
-      .def_prop_ro("clean", &clean)
+  nb::class_<PySampleFacts>(module, "SampleFacts",
+                            "What is known about a sample before it is read. Facts about its image come from an index: "
+                            "without one they are None."
+                            "\n\n>>> stoker.open(\"photos\").subset(lambda sample: sample.bytes > 0)\n"
+                            "Dataset(24 samples, 3 classes)")
+      .def_prop_ro(
+          "key", [](const PySampleFacts& self) { return to_python_text(self.row.key); }, "The sample's name.")
+      .def_prop_ro(
+          "label", [](const PySampleFacts& self) { return self.row.label; }, "The class number, -1 if unknown.")
+      .def_prop_ro(
+          "bytes", [](const PySampleFacts& self) { return self.row.bytes(); }, "Bytes of all fields.")
+      .def_prop_ro("fields", &field_lengths, "Bytes of each field, by name.")
+      .def_prop_ro(
+          "width", [](const PySampleFacts& self) { return fact(self, &ImageFacts::width); }, "Columns of the image.")
+      .def_prop_ro(
+          "height", [](const PySampleFacts& self) { return fact(self, &ImageFacts::height); }, "Rows of the image.")
+      .def_prop_ro(
+          "components", [](const PySampleFacts& self) { return fact(self, &ImageFacts::components); },
+          "Colour components of the image: 1, 3 or 4.")
+      .def_prop_ro("clean", &clean, "Whether the image was sound when its shard was indexed; None if unknown.")
       .def("__repr__", &repr_facts);
   dataset
       .def("subset", &subset_of, "chosen"_a.none(),
@@ -218,11 +225,10 @@ void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
            "\n\n>>> data = stoker.open(\"photos\")\n"
            ">>> data.with_labels(data.labels % 2, [\"even\", \"odd\"])\n"
            "Dataset(24 samples, 2 classes)");
-  module.def(
-      "mix", &mixture, nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
-      "Draws from several data sets: from each exactly the share of samples that its weight says, in the long run."
-      "\n\n>>> stoker.mix([\"photos\", \"imagenet/train\"], weights=[0.7, 0.3])\n"
-      "Dataset(64 samples, 3 classes)");
+  module.def("mix", &mixture, nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
+             "Mixes several data sets: in the long run, the share of samples from each is exactly its weight's."
+             "\n\n>>> stoker.mix([\"photos\", \"imagenet/train\"], weights=[0.7, 0.3])\n"
+             "Dataset(64 samples, 3 classes)");
 }
 
 }  // namespace stoker::python

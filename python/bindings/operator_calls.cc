@@ -189,8 +189,8 @@ void bind_calls(nb::module_& module) {
                            "\n\n>>> stoker.op.random_flip(p=0.3)\n"
                            "stoker.op.random_flip(p=0.3, axis='horizontal')\n"
                            ">>> recipe = stoker.recipe().decode().random_apply([stoker.op.grayscale()], p=0.2)")
-      .def_ro("name", &OperatorCall::name)
-      .def_prop_ro("args", &arguments_of)
+      .def_ro("name", &OperatorCall::name, "The operator's name.")
+      .def_prop_ro("args", &arguments_of, "The arguments by name, also those with their default.")
       .def(
           "__eq__", [](const OperatorCall& self, const OperatorCall& other) { return self == other; },
           nb::is_operator())

@@ -200,14 +200,14 @@ void bind_chain(nb::class_<Recipe>& recipe) {
            "\n\n>>> recipe = stoker.recipe(\"imagenet-train\").set_tail(\"keep\")\n"
            ">>> [len(batch) for batch in stoker.Loader(\"photos\", recipe, batch=16)]\n"
            "[16, 8]")
-      .def_prop_ro("tail", &Recipe::tail)
+      .def_prop_ro("tail", &Recipe::tail, "What set_tail() set.")
       .def("set_batch_repeats", &with_batch_repeats, "repeats"_a.none(),
            "How often each sample of a global batch stands in it, augmented anew each time, for a loader without "
            "batch_repeats\nof its own. An epoch grows no longer: it has fewer of the samples."
            "\n\n>>> recipe = stoker.recipe(\"imagenet-train\").set_batch_repeats(4)\n"
            ">>> len(set(next(iter(stoker.Loader(\"photos\", recipe, batch=8))).key))\n"
            "2")
-      .def_prop_ro("batch_repeats", &Recipe::batch_repeats);
+      .def_prop_ro("batch_repeats", &Recipe::batch_repeats, "What set_batch_repeats() set.");
 }
 
 }  // namespace

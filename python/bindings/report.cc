@@ -21,19 +21,20 @@ struct ReportProperty {
 constexpr ReportProperty kProperties[] = {
     {"verdict", "What limits, in one sentence."},
     {"fed", "Whether the GPU is idle less than 5% of the time."},
-    {"epoch", "The epoch that it is about; None: all since the first batch."},
-    {"samples", "Delivered samples."},
-    {"seconds", "The time of the steps and the waits between them."},
-    {"samples_per_s", "In that time."},
-    {"samples_per_s_needed", "What the steps alone could take; None if they take next to no time."},
-    {"gpu_idle", "The share of the time that was waiting for batches."},
-    {"steps", "Steps that have ended."},
-    {"step_s", "The mean of a step in seconds, without its wait."},
-    {"wait_s", "Seconds of waiting."},
-    {"wait", "What the waiting was for: shares that sum to 1, by cause."},
-    {"bottleneck", "The resource that limits, as the doctor names it; None before the first step has ended."},
-    {"limits", "All that are known, the bottleneck first: dicts of resource and samples_per_s."},
-    {"headspace", "What Loader.headspace() measured: a dict; None if it was not called."},
+    {"epoch", "The epoch of this report; None: everything since the first batch."},
+    {"samples", "Samples delivered in this time."},
+    {"seconds", "Seconds of all steps, with the waits between them."},
+    {"samples_per_s", "Rate at which samples were delivered."},
+    {"samples_per_s_needed", "Rate that the steps would take without waiting; None if they take next to no time."},
+    {"gpu_idle", "Share of the time spent waiting for batches."},
+    {"steps", "Number of steps that have ended."},
+    {"step_s", "Mean seconds of a step, without its wait."},
+    {"wait_s", "Seconds spent waiting."},
+    {"wait", "Shares of the waiting by cause; their sum is 1."},
+    {"bottleneck",
+     "The resource that limits the training, as the doctor names it; None before the first step has ended."},
+    {"limits", "All known limits, the bottleneck first: dicts of resource and samples_per_s."},
+    {"headspace", "What Loader.headspace() measured, as a dict; None if it was not called."},
 };
 
 nb::object as_dict(const LoaderReport& report) {
@@ -44,7 +45,7 @@ nb::object as_dict(const LoaderReport& report) {
 
 void bind_report(nb::module_& module) {
   nb::class_<LoaderReport> report(module, "Report",
-                                  "What limits a training: print() shows all of it."
+                                  "What limits a training; print() shows all of it."
                                   "\n\n>>> loader = stoker.Loader(\"photos\", \"imagenet-train\", batch=8)\n"
                                   ">>> for batch in loader:\n"
                                   "...     pass  # train(batch)\n"

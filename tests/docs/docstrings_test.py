@@ -56,6 +56,12 @@ def test_the_example_of_a_docstring_runs(name, at):
     assert run_example(name, ALL[name], **KNOWN) == ""
 
 
+def test_every_property_says_what_it_is():
+    bare = [f"{name}.{member}" for name, it in NAMES.items() if inspect.isclass(it) for member, value in vars(it).items()
+            if isinstance(value, property) and not member.startswith("_") and " " not in (inspect.getdoc(value) or "").split("(self)")[0].strip()]
+    assert bare == []
+
+
 def test_names_were_found():
     assert {"stoker.Dataset.labels", "stoker.Loader.take", "stoker.Recipe.flip", "stoker.mix", "stoker.op.flip", "stoker.tokens.write"} <= set(ALL)
 
