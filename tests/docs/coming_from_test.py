@@ -19,6 +19,7 @@ ENVIRONMENTS = {
     "dali": ["torchvision", "dali"],
     "dataloader": ["torchvision"],
     "ffcv": ["ffcv"],
+    "huggingface": ["torchvision", "formats"],
     "mosaicml": ["torchvision", "remote"],
     "tf-data": ["tensorflow"],
     "webdataset": ["torchvision", "remote"],

@@ -28,6 +28,7 @@ def workplace(tmp_path_factory):
         stoker("synth", name, "--kind", "imagenet", "--format", "folder", "--count", count, "--classes", 3, "--seed", count, cwd=at)
     stoker("pack", "imagenet/train", "shards", cwd=at)
     stoker("pack", "imagenet/train", "mds/train", "--format", "mds", cwd=at)
+    stoker("pack", "imagenet/train", "parquet/train", "--format", "parquet", cwd=at)
     (only,) = (at / "shards").glob("*.tar")
     for number in range(2):  # twice the same
         (at / f"shards/train-{number:06}.tar").write_bytes(only.read_bytes())
