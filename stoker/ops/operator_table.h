@@ -105,6 +105,8 @@ bool is_drawn(const OperatorSpec& spec);
 std::span<const OperatorSpec> operator_table();
 /// The part of it that has the operators on pictures (ops/picture/picture_table.cc).
 std::span<const OperatorSpec> picture_operators();
+/// The same of those on masks, objects, texts and tokens (ops/field_table.cc).
+std::span<const OperatorSpec> field_operators();
 /// The same of those on arrays (ops/array/array_table.cc).
 std::span<const OperatorSpec> array_operators();
 
