@@ -27,12 +27,19 @@ LANGUAGES = {"bash", "c", "cpp", "json", "python", "sh", "text", "toml"}
 
 
 @pytest.fixture
-def at(workplace, tmp_path, monkeypatch):
-    """A copy for a page, which may write into it."""
-    shutil.copytree(workplace, tmp_path / "at", symlinks=True)
+def empty(tmp_path, monkeypatch):
+    """A folder for a block, which may write into it."""
+    (tmp_path / "at").mkdir()
     monkeypatch.chdir(tmp_path / "at")
     monkeypatch.syspath_prepend(str(tmp_path / "at"))
     return tmp_path / "at"
+
+
+@pytest.fixture
+def at(workplace, empty):
+    """The same with the data, which go with the test."""
+    yield shutil.copytree(workplace, empty, symlinks=True, dirs_exist_ok=True)
+    shutil.rmtree(empty)
 
 
 @pytest.mark.parametrize("page", sorted({block.page for block in blocks("python")} - STUBS))
@@ -90,7 +97,7 @@ RECIPES = [block for block in blocks("toml") if block.page != "docs/doctor.md"]
 
 
 @pytest.mark.parametrize("block", RECIPES, ids=str)
-def test_toml_is_a_recipe(block, at):
+def test_toml_is_a_recipe(block, empty):
     import stoker
 
     text = block.text
