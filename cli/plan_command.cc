@@ -138,8 +138,8 @@ std::string text_of(const PlanReport& report) {
   }
   return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) + core_rate_text(report.core) +
          (report.store ? store_plan_text(*report.store) : std::string()) +
-         fmt::format("Batches of {} with {} made ahead need at least {} of memory{}.\n", report.loader.batch,
-                     report.loader.prefetch.value_or(kPrefetchDefault),
+         fmt::format("A run with batches of {}, and {} of them made ahead, needs at least {} of memory{}.\n",
+                     report.loader.batch, report.loader.prefetch.value_or(kPrefetchDefault),
                      format_size(static_cast<double>(report.memory_bytes_min)),
                      report.loader.device
                          ? fmt::format(", and {} of device memory",

@@ -77,7 +77,9 @@ bool is_mlperf(const RunOptions& options) {
 
 Recipe recipe_of(const RunOptions& options) {
   if (options.recipe.empty() && !profile_of(options)) {
-    fail(ErrorKind::kUsage, "--recipe is required, except with an --accelerator of MLPerf Storage, which only reads");
+    fail(ErrorKind::kUsage,
+         "--recipe is required; give a name, such as imagenet-train, or a TOML file (only a profile of MLPerf Storage, "
+         "--accelerator mlperf:NAME, runs without one)");
   }
   return load_recipe(options.recipe.empty() ? std::string(kRecords) : options.recipe, options.views);
 }
@@ -86,7 +88,8 @@ void check_accelerators(const RunOptions& options) {
   if (!options.accelerator.empty()) {
     accelerator_step_seconds(options.accelerator, 1);
   } else if (options.accelerators > 1 || options.barrier || !options.summary.empty()) {
-    fail(ErrorKind::kUsage, "--accelerators, --barrier and --summary say more about an --accelerator: give it, too");
+    fail(ErrorKind::kUsage,
+         "--accelerators, --barrier and --summary have an effect only with --accelerator; give it, too");
   }
   if (!options.summary.empty() && !profile_of(options)) {
     fail(ErrorKind::kUsage, "--summary is for a profile such as {}, not for an accelerator of {}",
@@ -240,7 +243,9 @@ std::unique_ptr<StepBarrier> make_barrier(const RunOptions& options, const Recip
   if (rank.world == 1 || (!options.barrier && options.summary.empty())) return nullptr;
   const std::string tail = options.loader.tail ? std::string(to_string(*options.loader.tail)) : recipe.tail();
   if (tail == to_string(Tail::kKeep)) {
-    fail(ErrorKind::kUsage, "ranks that step together need the same number of batches: another --tail than keep");
+    fail(ErrorKind::kUsage,
+         "ranks that step together need the same number of batches, which --tail keep does not give; use --tail drop, "
+         "wrap or pad");
   }
   auto barrier = std::make_unique<StepBarrier>(job_name(process_environment()), rank);
   check_steps(*barrier, rank.world, steps);

@@ -60,7 +60,7 @@ std::string worker_table(const RunReport& report) {
   if (const double all_s = report.metrics.seconds_of(Metric::kFunctionNs); all_s > 0) {
     const double inside_s = report.metrics.seconds_of(Metric::kFunctionInsideNs);
     add("functions", inside_s);
-    add("the way to functions", all_s - inside_s);
+    add("passing values to functions", all_s - inside_s);
   }
   add("idle", report.metrics.seconds_of(Metric::kWorkerIdleNs));
   add("other", std::max(other, 0.0));

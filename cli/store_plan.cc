@@ -21,8 +21,8 @@ std::string order_name(const OrderExpectation& order) {
 std::string measured_text(const StoreRates& rates) {
   return fmt::format(
       "The store answers after {:.3g} ms (99 in 100 requests: {:.3g} ms). One connection brings {}/s, all together "
-      "{}/s; {} small requests a second are answered, {} at a time. Gaps up to {} are worth reading. This took {} and "
-      "{}.\n",
+      "{}/s; the store answers {} small requests a second, with {} under way at a time. A gap of up to {} between two "
+      "reads is faster to read than to skip. Measuring this took {} and {}.\n",
       1e3 * rates.first_byte_s_p50, 1e3 * rates.first_byte_s_p99, format_size(rates.connection_bytes_per_s),
       format_size(rates.link_bytes_per_s), rate_text(rates.requests_per_s), rates.requests_at_once,
       format_size(static_cast<double>(rates.gap_worth_reading)), counted(rates.requests, "request"),
@@ -70,11 +70,12 @@ std::string recommended_text(const StoreAdvice& advice) {
         order.window, order.lanes, order.reads.requests, global.reads.requests, rate_text(order.samples_per_s()),
         rate_text(global.samples_per_s()));
   } else {
-    text += fmt::format(
-        "Recommended: --order global, of which {} samples/s are expected{}.\n", rate_text(order.samples_per_s()),
-        advice.orders.size() == 1 ? std::string()
-                                  : fmt::format(": {} gives {}, no more that counts", order_name(advice.orders[1]),
-                                                rate_text(advice.orders[1].samples_per_s())));
+    text += fmt::format("Recommended: --order global, which should give {} samples/s{}.\n",
+                        rate_text(order.samples_per_s()),
+                        advice.orders.size() == 1
+                            ? std::string()
+                            : fmt::format("; {} should give {}, which is hardly more", order_name(advice.orders[1]),
+                                          rate_text(advice.orders[1].samples_per_s())));
   }
   return text + fmt::format(
                     "Recommended: shards of {} or more{}. Opening one then takes less than a hundredth of the time to "

@@ -117,7 +117,8 @@ std::vector<std::string> paths_argument(std::string_view name, nb::handle value)
   if (!is_list || nb::len(value) == 0) {
     refuse(name, value,
            nb::hasattr(value, "__getitem__") && !is_list
-               ? "a path or a list of paths: Stoker itself reads and decodes what such a data set would load"
+               ? "a path or a list of paths: Stoker reads and decodes files itself, so give the paths of the files "
+                 "that such a data set loads"
                : "a path or a list of paths");
   }
   std::vector<std::string> paths;

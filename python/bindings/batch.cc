@@ -110,8 +110,8 @@ nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool
 
 [[noreturn]] void refuse_to_compute() {
   throw nb::type_error(
-      "a stoker.Tensor is not computed with: take numpy.asarray(tensor) or torch.from_dlpack(tensor), "
-      "which do not copy, or stoker.torch.Loader");
+      "a stoker.Tensor cannot be compared or indexed: take numpy.asarray(tensor) or torch.from_dlpack(tensor), which "
+      "do not copy, or use stoker.torch.Loader");
 }
 
 // Without it Python would say that a tensor differs from whatever it is compared with. Arrays of numpy compare their

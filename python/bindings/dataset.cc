@@ -58,8 +58,8 @@ std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb
   if (tokens.is_none()) {
     if (!type.is_none() || options.streams > 0 || options.document_seed || !options.field.empty()) {
       fail(ErrorKind::kUsage,
-           "token_type, token_field, streams and document_seed are about tokens: give tokens, the length of a "
-           "sequence, too");
+           "token_type, token_field, streams and document_seed have an effect only with tokens: give tokens, too, the "
+           "length of a sequence or 'documents'");
     }
     return std::nullopt;
   }

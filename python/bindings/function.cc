@@ -91,9 +91,8 @@ GivenValue given_argument(nb::handle name, nb::handle value) {
   const std::size_t count = is_sequence ? nb::len(value) : 0;
   if (count < 2 || count > 4) {
     fail(ErrorKind::kUsage,
-         "gives['{}'] is {}, but must be (dtype, shape), or of rows (dtype, shape of one, most) or (dtype, shape of "
-         "one, most, "
-         "fill)",
+         "gives['{}'] is {}, but must be (dtype, shape), or for rows (dtype, shape of one row, most) or (dtype, shape "
+         "of one row, most, fill)",
          given.name, describe(value));
   }
   given.dtype = dtype_argument(value[0]);

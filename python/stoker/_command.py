@@ -18,7 +18,7 @@ def command_path() -> str:
     packaged = pathlib.Path(__file__).parent / "bin" / "stoker"
     found = named or (str(packaged) if packaged.exists() else shutil.which("stoker"))
     if not found:
-        raise stoker.Error("the command 'stoker' is not installed: neither the package nor the path has it")
+        raise stoker.Error("the command 'stoker' is neither in the package nor in PATH: install it, or set STOKER_BIN to its path")
     return found
 
 

@@ -113,10 +113,10 @@ class Loader:
         if not is_whole(cpus, 1):
             raise stoker.Error(f"cpus is {cpus!r}, but must be a whole number of at least 1")
         if most == 0 and not here:
-            raise stoker.Error("without actors and without this process there is nothing that makes batches")
+            raise stoker.Error("without actors and with here=False there is nothing that makes batches: allow an actor, or leave here out")
         for name in ("device", "transfer_index", "device_memory", "nvjpeg", "pin_memory"):
             if name in options:
-                raise stoker.Error(f"{name} is of a loader that makes its batches itself: those of actors come on the CPU")
+                raise stoker.Error(f"{name} has no effect on batches of actors, which come on the CPU: leave it out, or use stoker.Loader")
         self._here = _Member() if here else None
         own = options if here else {**options, "threads": 1, "prefetch": 1, "tune": "off"}
         self._local = stoker.Loader(data, recipe, **own)
@@ -367,7 +367,8 @@ class Loader:
         waited_s = time.monotonic() - began
         if waited_s > _PATIENCE_S and not self._members and not self._here and not self._warned:
             self._warned = True
-            _log.warning("no actor has begun after %.0f s: Ray needs %d CPUs for each, and what actor_options say", waited_s, self._cpus)
+            _log.warning("no actor has started after %.0f s: each needs %d CPUs and what actor_options ask for; see by `ray status` whether they are free",
+                         waited_s, self._cpus)
         late_s = max(_LATE_S, _LATE * self._usual_s)
         if waited_s > late_s and len(schedule.makers(schedule.next)) == 1:
             schedule.repeat(schedule.next)
@@ -412,8 +413,8 @@ class Loader:
         self._usual_s += 0.2 * (time.monotonic() - asked - self._usual_s)
         self._counts["bytes_received"] += batch._bytes
         if self._remember_bad(bad) and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
-            raise stoker.Error(f"{len(self._bad)} bad samples, more than may be accidents; the last: {bad[-1]['reason']}; "
-                               "if the data are damaged, `stoker verify DATA --quarantine FILE` lists those, and quarantine= passes over them")
+            raise stoker.Error(f"{len(self._bad)} bad samples, more than a run tolerates; the last: {bad[-1]['reason']}; if the data are damaged, "
+                               "list the bad samples by `stoker verify DATA --quarantine FILE`, and pass over them by quarantine=FILE")
         self._schedule.finish(member, number, batch)
 
     def _remember_bad(self, found: Sequence[dict[str, Any]]) -> bool:

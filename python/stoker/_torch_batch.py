@@ -210,7 +210,7 @@ class Batch(tuple):
     def _fact(self, name: str) -> Any:
         facts = self.__dict__.get("_facts")
         if facts is None:
-            raise AttributeError(f"these tensors were put together without the batch's '{name}': use batch.map()")
+            raise AttributeError(f"this batch has no '{name}', since it was made of tensors alone: use batch.map(), which keeps it")
         return getattr(facts, name)
 
     def random_seed(self, name: str = "") -> int:

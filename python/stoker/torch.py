@@ -149,8 +149,8 @@ class Loader:
             return
         (rank, world), (our_rank, our_world) = group, self._loader._rank
         raise stoker.Error(
-            f"this process is rank {rank} of {world} of torch.distributed, and the loader, which was made before it was initialised, "
-            f"has the samples of rank {our_rank} of {our_world}: make the loader after init_process_group(), or give rank= and world=")
+            f"this process is rank {rank} of {world} of torch.distributed, but the loader was made before init_process_group(), and has the "
+            f"samples of rank {our_rank} of {our_world}: make the loader after init_process_group(), or give rank= and world=")
 
     def epoch(self, epoch: int) -> EpochIterator:
         """An iterator over the batches of this epoch.

@@ -268,8 +268,8 @@ def test_rows_of_any_number_are_filled_up_or_cut_off(tmp_path, index):
                     assert np.array_equal(recipe.apply({"points.npy": npy(array)}, reference=reference)["points"], want)
     with pytest.raises(stoker.Error, match="it has 7 rows, and pad_to has count=5"):
         points.pad_to(5).apply({"points.npy": npy(arrays[2])})
-    for wrong, words in ((view().decode_array("u8", shape=(-1, 3)).pad_to(5, 0.5), "are u8, of which fill=0.5 is none"),
-                         (view().decode_array("u8", shape=(5, 3)).pad_to(5), "pad_to fills up rows of which each sample"),
+    for wrong, words in ((view().decode_array("u8", shape=(-1, 3)).pad_to(5, 0.5), "are u8, so fill cannot be 0.5"),
+                         (view().decode_array("u8", shape=(5, 3)).pad_to(5), "pad_to is for arrays whose number of rows differs"),
                          (view().decode_array("u8", shape=(-1, 3)).pad_to(5).array_flip([0]), "pad_to")):
         with pytest.raises(stoker.Error, match=words):
             wrong.apply({"x.npy": npy(volume(5, 3))})

@@ -194,8 +194,8 @@ def test_members_may_be_lists_as_hugging_face_has_them(names, nested):
     np.testing.assert_array_equal(read(iscrowd=[0, 1, 0])["labels"], [10, 12])
     assert len(read(**{"bbox": [], names: []})["boxes"]) == 0
     for columns, words in (({names: [1]}, "3 boxes in 'bbox', but 1 classes"), ({names: [1, "dog", 2]}, "no category_id or category"),
-                           ({"bbox": [[1, 2, 3, 4]] * 2 + [[1, 2, 3]]}, "no bbox of four numbers"), ({"bbox": 5}, "nor lists named 'bbox'"),
-                           ({"bbox": {"0": [1, 2, 3, 4]}}, "nor lists named 'bbox'"), ({"bbox": [1, 2, 3, 4]}, "4 boxes in 'bbox'")):
+                           ({"bbox": [[1, 2, 3, 4]] * 2 + [[1, 2, 3]]}, "no bbox of four numbers"), ({"bbox": 5}, "or lists 'bbox' and 'category'"),
+                           ({"bbox": {"0": [1, 2, 3, 4]}}, "or lists 'bbox' and 'category'"), ({"bbox": [1, 2, 3, 4]}, "4 boxes in 'bbox'")):
         with pytest.raises(stoker.Error, match=words):
             read(**columns)
 
@@ -212,18 +212,18 @@ def test_a_list_of_hugging_faces_has_boxes(tmp_path):
 
 
 @pytest.mark.parametrize("source, text, words", [
-    ("coco", b"{", "its JSON is damaged"), ("coco", b"{}", "neither a list of objects"),
-    ("coco", b"3", "neither a list of objects"), ("coco", b'{"99999999999": {"bbox": [1, 2, 3, 4]}}', "neither a list"),
-    ("coco", b'{"annotations": {"0": {"bbox": [1, 2, 3, 4], "category_id": 1}}}', "neither a list of objects"),
+    ("coco", b"{", "its JSON is damaged"), ("coco", b"{}", "its JSON has no objects"),
+    ("coco", b"3", "its JSON has no objects"), ("coco", b'{"99999999999": {"bbox": [1, 2, 3, 4]}}', "its JSON has no objects"),
+    ("coco", b'{"annotations": {"0": {"bbox": [1, 2, 3, 4], "category_id": 1}}}', "its JSON has no objects"),
     ("coco", b"[{}]", "no bbox"), ("coco", b'[{"bbox": [1, 2, 3], "category_id": 1}]', "no bbox"),
     ("coco", b'[{"bbox": [1, 2, 3, 4]}]', "no category_id"),
     ("coco", b'[{}, {"bbox": [1, 2, 3, 4], "category_id": 1}]', "no bbox"),
     ("voc", b"<annotation>", "its XML is damaged"), ("voc", b"<a></a>", "not an <annotation>"), ("voc", b"", "its XML is damaged"),
-    ("voc", VOC.replace("dog", "cart").encode(), "of the class 'cart', which names has not"),
+    ("voc", VOC.replace("dog", "cart").encode(), "of the class 'cart', which is not in names"),
     ("voc", VOC.replace("<xmax>60</xmax>", "").encode(), "no bndbox of four numbers"),
     ("yolo", b"1 0.5 0.5 0.1", "not a class and four numbers"), ("yolo", b"dog 0.5 0.5 0.1 0.1", "not a class and four numbers"),
-    ("yolo", b"1 95 65 40 50", "has 95, and not a fraction of the image"),
-    ("yolo", b"1 0.5 0.5 0.2 0.2 0.4 0.4 2 0.6 0.4 2 0.6 0.6 2 0.4 0.6 1", "has 2, and not a fraction"),
+    ("yolo", b"1 95 65 40 50", "has 95, which is not a fraction of the image"),
+    ("yolo", b"1 0.5 0.5 0.2 0.2 0.4 0.4 2 0.6 0.4 2 0.6 0.6 2 0.4 0.6 1", "has 2, which is not a fraction"),
     ("yolo", b"-1 0.5 0.5 0.1 0.1", "not a class and four numbers"),
     ("yolo", b"1 0.5 0.5 0.1 0.1 0.9", "nor a class and the corners"), ("yolo", b"1 nan 0.5 0.1 0.1", "not a class and four numbers"),
     ("voc", VOC.replace("60", "inf").encode(), "no bndbox of four numbers"), ("coco", coco(objects_of(1), category_id=1.5), "no category_id"),

@@ -220,7 +220,7 @@ def test_what_makes_no_sense_is_refused_at_once():
 
     image = stoker.recipe().decode().center_crop(64)
     mask = image.view("mask", field="mask.png")
-    assert "name its view" in refusal(mask.decode_mask())
+    assert "name the image's view" in refusal(mask.decode_mask())
     assert "did you mean 'image'?" in refusal(mask.like("imag").decode_mask())
     assert "only masks, arrays, boxes and what belongs to boxes can be like" in refusal(mask.like("image").decode().center_crop(64))
     assert "cannot follow decode_mask" in refusal(mask.like("image").decode_mask().center_crop(64))

@@ -122,4 +122,4 @@ def test_what_cannot_be_mixed_is_refused(shard):
     assert "only mosaic mixes boxes" in refusal(plain().cutmix())
     assert "masks, keypoints and masks of objects cannot be mixed" in refusal(
         plain().view("instances").like("boxes").decode_instances().mosaic())
-    assert "pad_to needs longer='cut'" in refusal(plain().view("boxes").pad_to(5).mosaic())
+    assert "give pad_to longer='cut'" in refusal(plain().view("boxes").pad_to(5).mosaic())

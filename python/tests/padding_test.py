@@ -149,8 +149,8 @@ def test_what_makes_no_sense_is_refused():
 
     base = stoker.recipe().decode().resize((26, 38))
     boxes = with_boxes(base)
-    assert "view 'labels': its values are i64, of which fill=0.5 is none" in refusal(boxes.pad_to(3, 0.5))
-    assert "view 'caption': its values are u8, of which fill=-1 is none" in refusal(
+    assert "view 'labels': its values are i64, so fill cannot be 0.5" in refusal(boxes.pad_to(3, 0.5))
+    assert "view 'caption': its values are u8, so fill cannot be -1" in refusal(
         base.view("caption", field="txt").decode_text().pad_to(3, -1))
     assert "it takes rows" in refusal(base.pad_to(3))
     assert "objects go where their image goes" in refusal(boxes.pad_to(3).pad_to(4))

@@ -437,7 +437,7 @@ MISTAKES = {
     "DataLoader's word for batch": (lambda load, **_: load(batch_size=3), "'batch_size' .did you mean 'batch'"),
     "DataLoader's word in one": (lambda load, **_: load(batchSize=3), "'batchSize' .did you mean 'batch'"),
     "a data set of torch's": (lambda **_: stoker.Loader(torch.utils.data.TensorDataset(torch.zeros(3)), "imagenet-train", batch=3),
-                              "must be a path or a list of paths: Stoker itself reads and decodes"),
+                              "must be a path or a list of paths: Stoker reads and decodes files itself"),
     "DataLoader's word for threads": (lambda load, **_: load(batch=3, num_workers=3), "'num_workers' .did you mean 'threads'"),
     "timm's word for batch_repeats": (lambda load, **_: load(batch=3, aug_repeats=3), "did you mean 'batch_repeats'"),
     "an option that there is not": (lambda load, **_: load(batch=3, color="red"), "no argument 'color'; there are batch,"),

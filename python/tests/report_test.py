@@ -85,7 +85,7 @@ def test_headspace_gives_a_batch_again_and_nothing_else_changes(folder, recipe, 
     assert again == 8 and lengths == [5, 4, 3, 2, 1, 0]
     assert (tmp_path / "replayed").read_text() == (tmp_path / "plain").read_text()
     assert report.headspace["steps"] == 6 and 0 < report.headspace["step_s_low"] <= report.headspace["step_s_high"]
-    assert report.headspace["loading_s"] >= 0 and "With a batch that was there" in str(report)
+    assert report.headspace["loading_s"] >= 0 and "With its batch ready" in str(report)
     (kept,) = kept_step()
     assert (kept["how"], kept["count"], kept["batch"]) == ("replay", 6, 8)
 

@@ -126,8 +126,8 @@ def test_a_field_whose_name_has_no_type_is_given_one(corpus, tmp_path):
 @pytest.mark.parametrize("options, words", [
     (dict(tokens=16, token_field="inputs"), "no sample has the field 'inputs'; there are input_ids.i32, mask.u8, txt"),
     (dict(tokens=16, token_field="input_ids", token_type="u16"), "the field 'input_ids.i32' has tokens of type i32, not u16"),
-    (dict(token_field="input_ids"), "token_type, token_field, streams and document_seed are about tokens: give tokens"),
-    (dict(tokens=16), "or, of samples that have tokens in a field, that as token_field"),
+    (dict(token_field="input_ids"), "token_type, token_field, streams and document_seed have an effect only with tokens: give tokens"),
+    (dict(tokens=16), "or, if samples have tokens in a field, the field's name as token_field"),
     (dict(tokens=10**6, token_field="input_ids"), "too few tokens for a sequence of 1000000")], ids=str)
 def test_what_makes_no_sense_is_refused(corpus, options, words):
     with pytest.raises(stoker.Error, match=re.escape(words)):

@@ -213,7 +213,7 @@ def test_corpora_of_other_types_or_lengths_are_not_mixed(tmp_path):
     for name, dtype in (("a", "uint16"), ("b", "int32")):
         token_files.write(tmp_path / name, [np.arange(801)], dtype=dtype)
     a, b = (stoker.open(tmp_path / f"{name}.bin", tokens=8) for name in "ab")
-    with pytest.raises(stoker.Error, match="a.bin' has samples of tokens.u16, and '.*b.bin' of tokens.i32.*; write all parts"):
+    with pytest.raises(stoker.Error, match="a.bin' have tokens.u16, and those of '.*b.bin' have tokens.i32; write all parts"):
         stoker.mix([a, b], [1, 1])
     longer = stoker.mix([a, stoker.open(tmp_path / "a.bin", tokens=16)], [1, 1])
     for length, other in ((8, 16), (16, 8)):
@@ -223,6 +223,23 @@ def test_corpora_of_other_types_or_lengths_are_not_mixed(tmp_path):
         stoker.open(tmp_path / "a.bin", tokens="document")
     with pytest.raises(stoker.Error, match="streams cannot be mixed"):
         stoker.mix([a, stoker.open(tmp_path / "a.bin", tokens=8, streams=4)], [1, 1])
+
+
+def test_the_mask_tells_tokens_from_what_fills_up(corpus):
+    path, _, documents = corpus
+    data = stoker.open(path, tokens="documents")
+    recipe = parts(64, names=("inputs", "mask"), longer="cut", pad=7)
+    loader = stoker.Loader(data, recipe, batch=16, order="none", tail="pad")
+    inputs, mask = (np.concatenate(each) for each in zip(*(arrays(batch, ("inputs", "mask")) for batch in loader)))
+    assert mask.shape == (64, 64) and mask.dtype == np.int64
+    for row, document in enumerate(documents):
+        count = min(len(document), 64)
+        np.testing.assert_array_equal(mask[row], np.arange(64) < count)
+        np.testing.assert_array_equal(inputs[row], np.pad(document[:count], (0, 64 - count), constant_values=7))
+    assert not mask[len(documents):].any()  # slots without a sample
+    for name in "mask", "inputs":
+        whole = parts(4, names=(name,)).view(name).optional().apply({"tokens.u16": b""})[name]
+        np.testing.assert_array_equal(whole, np.zeros(4))
 
 
 def test_documents_need_the_token_that_ends_them(corpus):
@@ -245,13 +262,13 @@ def test_a_view_takes_sequences_as_long_as_they_were_opened(corpus):
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"batch": 6}, "not in order global with one of 6; give order none and a batch of 6"),
-    ({"batch": 4, "order": "none"}, "not in order none with one of 4; give order none and a batch of 6"),
-    ({"batch": 12, "order": "none"}, "with a global batch of 6"), ({"batch": 3, "order": "none"}, "with a global batch of 6"),
+    ({"batch": 6}, "not the order global and a global batch of 6; give order none and a batch of 6"),
+    ({"batch": 4, "order": "none"}, "not the order none and a global batch of 4; give order none and a batch of 6"),
+    ({"batch": 12, "order": "none"}, "need the order none and a global batch of 6"), ({"batch": 3, "order": "none"}, "need the order none and a global batch of 6"),
     ({"batch": 6, "order": "none", "rank": 0, "world": 2}, "a batch of 3 per rank"),
     ({"batch": 2, "order": "none", "rank": 0, "world": 4}, "6 streams cannot be divided among 4 ranks"),
     ({"batch": 6, "order": "none", "repeats": 2}, "leave the repeats out"),
-    ({"batch": 6, "order": "windowed", "lanes": 3}, "not in order windowed")])
+    ({"batch": 6, "order": "windowed", "lanes": 3}, "not the order windowed")])
 def test_streams_that_would_not_go_on_are_refused(corpus, options, words):
     with pytest.raises(stoker.Error, match=words):
         stoker.Loader(stoker.open(corpus[0], tokens=35, streams=6), parts(35), **options)
@@ -283,7 +300,7 @@ def test_what_makes_no_sense_is_refused(tmp_path, corpus):
     for data, options, words in (
             (tmp_path / "a.raw", dict(tokens=1), "does not say what its tokens are"),
             (tmp_path / "a.raw", dict(tokens=1, token_type="u16"), "not a whole number of tokens of type u16"),
-            (tmp_path / "f.npy", dict(tokens=1), "which are no tokens"), (corpus[0], dict(tokens=1, token_type="u8"), "of type u16, not u8"),
+            (tmp_path / "f.npy", dict(tokens=1), "which cannot be tokens"), (corpus[0], dict(tokens=1, token_type="u8"), "of type u16, not u8"),
             (corpus[0], dict(tokens=10**6), "too few tokens for a sequence"), (corpus[0], dict(tokens=0), "tokens"),
             (corpus[0], dict(tokens=5000, streams=9), "too few for 9 streams"), (corpus[0], dict(tokens="documents", streams=9), "streams are"),
             (corpus[0], dict(tokens="documents", document_seed=1), "for sequences"), (corpus[0], dict(document_seed=1), "give tokens"),
@@ -340,12 +357,12 @@ def test_a_folder_stands_for_the_files_of_tokens_in_it(tmp_path):
 
 def test_tokens_that_are_opened_as_other_data_say_how_they_are_opened(corpus, tmp_path):
     for file in corpus[0], corpus[0].with_suffix(".idx"):
-        with pytest.raises(stoker.Error, match="corpus.idx' is an index of tokens: open the .bin with the option tokens"):
+        with pytest.raises(stoker.Error, match="corpus.idx' is an index of tokens: open the .bin with tokens"):
             stoker.open(file)
     with pytest.raises(stoker.Error, match="corpus.idx' is the index of a file of tokens; name that file"):
         stoker.open(corpus[0].with_suffix(".idx"), tokens=8)
     (tmp_path / "texts.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
-    with pytest.raises(stoker.Error, match="has lines of JSON.*the first one names none; give each line a path, by the key 'path', "):
+    with pytest.raises(stoker.Error, match="has lines of JSON.*its first line names no file; give each line a path under one of the keys 'path', "):
         stoker.open(tmp_path / "texts.jsonl")
 
 

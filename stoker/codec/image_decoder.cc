@@ -85,7 +85,7 @@ DecodeLimits DecodeLimits::up_to(std::int64_t pixels) {
 
 void refuse_colors_of_mask() {
   fail(ErrorKind::kBadSample,
-       "the mask has colours, and each of its pixels has to be a number: codes='rgb' takes a colour for one");
+       "the mask has colours, but each of its pixels must be a number; codes='rgb' makes a number of each colour");
 }
 
 void refuse_as_mask() {

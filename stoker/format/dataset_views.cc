@@ -268,8 +268,8 @@ void require_common_field(const Dataset& a, const Dataset& b) {
   const auto is_of_b = [&](const std::string& name) { return std::find(of_b.begin(), of_b.end(), name) != of_b.end(); };
   if (std::any_of(of_a.begin(), of_a.end(), is_of_b) || (has_images(a) && has_images(b))) return;
   fail(ErrorKind::kData,
-       "'{}' has samples of {}, and '{}' of {}, so that no view can take a field of both; write all parts of a mixture "
-       "with the same field",
+       "the parts of a mixture need a common field, but the samples of '{}' have {}, and those of '{}' have {}; write "
+       "all parts with the same field",
        first_source_name(a), fmt::join(of_a, ", "), first_source_name(b), fmt::join(of_b, ", "));
 }
 

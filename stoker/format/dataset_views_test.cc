@@ -176,7 +176,7 @@ TEST_F(DatasetViews, PartsOfAMixtureShareAFieldOrHaveImages) {
   EXPECT_THAT(error_of([&] {
                 mix({with("t.u16"), with("t.i32")}, {1, 1});
               }).message(),
-              AllOf(HasSubstr("t.u16.tar' has samples of t.u16, and '"), HasSubstr("t.i32.tar' of t.i32")));
+              AllOf(HasSubstr("t.u16.tar' have t.u16, and those of '"), HasSubstr("t.i32.tar' have t.i32")));
   EXPECT_EQ(error_of([&] { mix({data_, with("txt")}, {1, 1}); }).kind(), ErrorKind::kData);
 }
 

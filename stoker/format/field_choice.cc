@@ -35,8 +35,8 @@ std::string resolve(const std::string& name, const std::vector<std::string>& fie
   if (finds(all, wanted)) return wanted;
   if (std::find(usual.begin(), usual.end(), wanted) != usual.end()) return {};
   fail(ErrorKind::kUsage,
-       "there is no field '{}' in the data set, which has {} (a column that became the {} has no other name: leave the "
-       "choice out)",
+       "there is no field '{}' in the data set, which has {}; if it is the column that already became the {}, leave "
+       "the choice out",
        name, fields.empty() ? "none" : fmt::format("'{}'", fmt::join(fields, "', '")), *usual.begin());
 }
 

@@ -79,9 +79,10 @@ TEST_F(ChosenFields, AreRefusedWithTheNamesThereAre) {
     return error_of([&] { with_fields(data, choice); }).message();
   };
   // Formats with columns call them otherwise.
-  EXPECT_THAT(refusal_of({.image = "img"}), HasSubstr("a column that became the image has no other name"));
+  EXPECT_THAT(refusal_of({.image = "img"}),
+              HasSubstr("the column that already became the image, leave the choice out"));
   EXPECT_THAT(refusal_of({.label = "image/class/label"}),
-              HasSubstr("a column that became the label has no other name"));
+              HasSubstr("the column that already became the label, leave the choice out"));
 }
 
 TEST_F(ChosenFields, GiveNumbersInEveryForm) {

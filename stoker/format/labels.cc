@@ -86,8 +86,9 @@ Labels numbered(const std::vector<std::string_view>& names, const std::vector<st
   const auto fraction = std::find_if(names.begin(), names.end(), is_fractional_number);
   if (classes.empty() && fraction != names.end() && std::all_of(names.begin(), names.end(), is_any_number)) {
     fail(ErrorKind::kData,
-         "{}: '{}' is a number and not a class; a recipe takes such numbers from a field, by json_number", where,
-         *fraction);
+         "{}: '{}' is a number with a fraction, so it is not a class; store such numbers in a field of JSON, and read "
+         "them by json_number in the recipe",
+         where, *fraction);
   }
   if (classes.empty()) {
     const std::set<std::string_view> sorted(names.begin(), names.end());

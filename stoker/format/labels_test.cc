@@ -61,7 +61,7 @@ TEST_F(LabelFile, NumbersNamesInByteOrderOrAsTheClassesStand) {
 }
 
 TEST_F(LabelFile, MayNotHaveNumbersWithFractions) {
-  EXPECT_THAT(refusal("n1/a,10\nn1/b,8.25\nn2/c d,-1e-3"), HasSubstr("'8.25' is a number and not a class"));
+  EXPECT_THAT(refusal("n1/a,10\nn1/b,8.25\nn2/c d,-1e-3"), HasSubstr("'8.25' is a number with a fraction"));
   EXPECT_THAT(read("n1/a,10\nn1/b,8.25\nn2/c d,x").classes, ElementsAre("10", "8.25", "x")) << "not all are numbers";
   EXPECT_THAT(read("n1/a,1\nn1/b,2.5\nn2/c d,1", {"1", "2.5"}).numbers, ElementsAre(0, 1, 0));
 }

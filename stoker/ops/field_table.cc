@@ -120,9 +120,9 @@ constexpr ArgSpec kDecodeTokensArgs[] = {
     {.name = "part",
      .type = ArgType::kText,
      .doc = "for each place of the sequence: inputs: its token; targets: the next token; positions: its position in "
-            "its document; documents: the number of its document",
+            "its document; documents: the number of its document; mask: 1, or 0 after the end of a shorter sample",
      .text = "inputs",
-     .choices = "inputs|targets|positions|documents"},
+     .choices = "inputs|targets|positions|documents|mask"},
     {.name = "type",
      .type = ArgType::kText,
      .doc = "the type in which tokens are stored, such as u16; empty: the ending of the field's name"},

@@ -9,7 +9,8 @@ namespace {
 constexpr Word<TokenPart> kTokenParts[] = {{TokenPart::kInputs, "inputs"},
                                            {TokenPart::kTargets, "targets"},
                                            {TokenPart::kPositions, "positions"},
-                                           {TokenPart::kDocuments, "documents"}};
+                                           {TokenPart::kDocuments, "documents"},
+                                           {TokenPart::kMask, "mask"}};
 constexpr Word<TokenOptions::Longer> kLongerTokens[] = {{TokenOptions::Longer::kRefuse, "refuse"},
                                                         {TokenOptions::Longer::kCut, "cut"},
                                                         {TokenOptions::Longer::kRandom, "random"}};

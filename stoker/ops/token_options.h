@@ -16,6 +16,7 @@ enum class TokenPart : std::uint8_t {
   kTargets,    // the token after it
   kPositions,  // its place in its document
   kDocuments,  // the number of its document in the sequence, from 0
+  kMask,       // 1, or 0 after the end of the sample
 };
 
 struct TokenOptions {

@@ -62,8 +62,8 @@ bool PackFolder::has_work_left() const {
     const std::string mark = read_whole(*stores_.open(folder_ / kJournalName));
     if (mark.starts_with("{\"plan\":") && mark != mark_of(job_)) {
       fail(ErrorKind::kUsage,
-           "'{}' contains a pack that another plan has begun, of other data or options; go on with that, or remove the "
-           "folder, or choose another",
+           "'{}' contains a pack that another plan has begun, with other data or options; continue with that plan, "
+           "remove the folder, or choose another",
            folder_);
     }
     return true;

@@ -405,10 +405,10 @@ Manifest merged(const JobPlan& job, const PackFolder& folder, const std::string&
   }
   if (!lost.empty()) {
     const bool is_one = lost.size() == 1;
-    fail(ErrorKind::kUsage, "{} not what was packed; do {} again",
+    fail(ErrorKind::kUsage, "{} missing or not what was packed; do {} again",
          is_one ? fmt::format("the shard of task {} is", lost.front())
                 : fmt::format("the shards of tasks {} are", listed_tasks(lost)),
-         is_one ? "it" : "them");
+         is_one ? "this task" : "these tasks");
   }
   const PackContents contents = of_plan(job, [](const Json& choices) { return contents_of(choices.at("contents")); });
   Manifest made = manifest_of(shards, std::move(left_over), name, contents.classes);

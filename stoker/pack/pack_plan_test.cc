@@ -242,7 +242,8 @@ TEST_F(PackByPlan, NamesTheTasksWhoseShardsWereLost) {
   fs::resize_file(folder_.path("out") + "/shard-000002.tar", 5000);
   const Error lost = error_of([&] { merge("out"); });
   EXPECT_EQ(lost.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(lost.what(), HasSubstr("the shards of tasks 1 and 2 are not what was packed; do them again"));
+  EXPECT_THAT(lost.what(),
+              HasSubstr("the shards of tasks 1 and 2 are missing or not what was packed; do these tasks again"));
   EXPECT_EQ(work("out", {{0, count - 1}}).done, 2);
   EXPECT_EQ(merge("out").samples, 60);
 }

@@ -243,8 +243,8 @@ Manifest pack_words(const std::vector<std::shared_ptr<Source>>& texts, const Loc
         const std::optional<std::int64_t> number = vocabulary.number_of(word);
         if (!number) {
           fail(ErrorKind::kData,
-               "the word '{}' is not in '{}', which has no '{}' for it; pack the text that the list comes from with "
-               "--vocab N, which adds it",
+               "the word '{}' is not in '{}', which has no '{}' for unknown words; make the list again by packing its "
+               "text with --vocab N, which adds that word",
                word, options.vocab_file, kUnknownWord);
         }
         if (!vocabulary.knows(word)) ++unknown;

@@ -312,7 +312,7 @@ TEST(ArrayPlans, RefuseWhatCannotBe) {
   EXPECT_THAT(
       mistake(
           array().decode_array().array_crop({4}).view("label", "y.npy").like("image").decode_array().array_crop({4})),
-      HasSubstr("not by itself"));
+      HasSubstr("leave out its own array_crop"));
   Recipe image;
   image.decode().resize(4, 4).array_flip({0});
   EXPECT_THAT(mistake(image), HasSubstr("it takes arrays"));

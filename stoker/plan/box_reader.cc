@@ -35,7 +35,8 @@ std::optional<double> finite_number(std::string_view text) {
 std::int64_t class_of(std::string_view name, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return found - names.begin();
-  fail(ErrorKind::kBadSample, "an object in its XML is of the class '{}', which names has not", name.substr(0, 40));
+  fail(ErrorKind::kBadSample, "an object in its XML is of the class '{}', which is not in names; add it to names",
+       name.substr(0, 40));
 }
 
 void read_voc(Bytes text, const std::vector<std::string>& names, std::vector<LabeledBox>& boxes) {
@@ -94,8 +95,8 @@ void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& 
       good &= number.has_value();
       if (number && (*number < -kRounding || *number > 1 + kRounding)) {
         fail(ErrorKind::kBadSample,
-             "a line of its boxes has {}, and not a fraction of the image from 0 to 1 (pixels are not read, nor are "
-             "lines with keypoints)",
+             "a line of its boxes has {}, which is not a fraction of the image from 0 to 1 (boxes in pixels and lines "
+             "with keypoints cannot be read)",
              word.substr(0, 40));
       }
       numbers.push_back(number.value_or(0) * (numbers.size() % 2 == 0 ? image.width : image.height));

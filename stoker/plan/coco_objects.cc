@@ -233,7 +233,7 @@ std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_detai
   if (!list && is_null && may_lack) return {};
   if (!list)
     fail(ErrorKind::kBadSample,
-         "its JSON is neither a list of objects, nor has one named 'annotations', nor lists named 'bbox' and "
+         "its JSON has no objects: it must be a list of them, or have a list 'annotations', or lists 'bbox' and "
          "'category'");
   if (!objects.empty()) require_whole(objects.back());
   return objects;

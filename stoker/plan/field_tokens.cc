@@ -47,6 +47,18 @@ void number_places(const TokenOptions& options, std::int64_t* numbers, std::size
   }
 }
 
+/// What fills up a sample that is shorter. A loss ignores such targets.
+std::int64_t rest_of(const TokenOptions& options) {
+  switch (options.part) {
+    case TokenPart::kInputs: return options.pad;
+    case TokenPart::kTargets: return kPaddingNumber;
+    case TokenPart::kPositions:
+    case TokenPart::kDocuments:
+    case TokenPart::kMask: break;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void write_field_tokens(Bytes field, const TokenOptions& options, const SampleDraw& draw, MutableBytes out) {
@@ -58,12 +70,11 @@ void write_field_tokens(Bytes field, const TokenOptions& options, const SampleDr
   const std::size_t count = window.count > first ? std::min(window.count - first, length) : 0;
   auto* const numbers = reinterpret_cast<std::int64_t*>(out.data());
   widen_tokens(*options.type, field.data() + (window.begin + first) * size, count, numbers);
-  const bool are_places = options.part == TokenPart::kPositions || options.part == TokenPart::kDocuments;
-  if (are_places) number_places(options, numbers, count);
-  if (count == length) return;
-  // A loss ignores what stands for no token.
-  const std::int64_t rest = are_targets ? kPaddingNumber : are_places ? 0 : options.pad;
-  std::fill(numbers + count, numbers + length, rest);
+  if (options.part == TokenPart::kMask) std::fill(numbers, numbers + count, 1);
+  if (options.part == TokenPart::kPositions || options.part == TokenPart::kDocuments) {
+    number_places(options, numbers, count);
+  }
+  std::fill(numbers + count, numbers + length, rest_of(options));
 }
 
 }  // namespace stoker

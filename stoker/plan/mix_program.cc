@@ -74,8 +74,8 @@ void find_boxes(std::vector<ViewPlan>& views, MixStep& step) {
            has_rows ? "only mosaic mixes boxes" : "masks, keypoints and masks of objects cannot be mixed");
     }
     if (view.row_padding && !view.row_padding->cuts) {
-      fail(ErrorKind::kUsage, "view '{}': of mixed boxes there may be more than count: pad_to needs longer='cut'",
-           view.name);
+      fail(ErrorKind::kUsage,
+           "view '{}': mixing may give more boxes than the count of pad_to; give pad_to longer='cut'", view.name);
     }
     view.rows_of *= step.group;
     const auto of_these = std::find_if(step.boxes.begin(), step.boxes.end(),

@@ -183,9 +183,10 @@ void Plan::compile_mask(const View& view, ViewPlan& plan) {
          view.operators[1].name);
   }
   if (view.like.empty()) {
-    fail(ErrorKind::kUsage,
-         "view '{}': a mask belongs to an image: name its view, by like = 'image', in Python .like('image')",
-         view.name);
+    fail(
+        ErrorKind::kUsage,
+        "view '{}': a mask belongs to an image: name the image's view, as in like = 'image' (in Python .like('image'))",
+        view.name);
   }
   const OperatorCall& call = view.operators.front();
   try {
@@ -213,7 +214,8 @@ void Plan::compile_objects(const View& view, ViewPlan& plan) const {
   plan.kind = kind.kind;
   compile_rows(view, "objects go where their image goes", plan);
   if (view.like.empty()) {
-    fail(ErrorKind::kUsage, "view '{}': {}: name its view, by like = '{}', in Python .like('{}')", view.name,
+    fail(ErrorKind::kUsage,
+         "view '{}': {}: name the view that they belong to, as in like = '{}' (in Python .like('{}'))", view.name,
          kind.belongs, kind.like, kind.like);
   }
   try {

@@ -131,11 +131,13 @@ void Plan::join_to_array(std::size_t number) {
     if (!other)
       fail(ErrorKind::kUsage, "view '{}': no view '{}' has an array{}", view.name, like, did_you_mean(like, names));
     if (array.crop || !array.flips.empty()) {
-      fail(ErrorKind::kUsage, "view '{}': it is cropped and flipped as view '{}' is, and not by itself", view.name,
-           like);
+      fail(ErrorKind::kUsage,
+           "view '{}': it is cropped and flipped as view '{}' is; leave out its own array_crop and array_flip",
+           view.name, like);
     }
     if (!likes_[static_cast<std::size_t>(other - views_.data())].empty()) {
-      fail(ErrorKind::kUsage, "view '{}': view '{}' is itself like another one: name that", view.name, like);
+      fail(ErrorKind::kUsage, "view '{}': view '{}' is itself like another view; name that other view in like",
+           view.name, like);
     }
     array.crop = other->array.crop;
     array.flips = other->array.flips;
@@ -145,7 +147,8 @@ void Plan::join_to_array(std::size_t number) {
   try {
     array.check();
     if (view.row_padding && !array.is_ragged()) {
-      fail(ErrorKind::kUsage, "pad_to fills up rows of which each sample has its own number: shape=[-1, ...]");
+      fail(ErrorKind::kUsage,
+           "pad_to is for arrays whose number of rows differs between samples; give decode_array shape=[-1, ...]");
     }
     OutputSpec output = output_of_view(view);
     if (output.row_padding && output.row_padding->room > output.shape[0]) output.shape = array.output_shape();

@@ -13,8 +13,8 @@ namespace {
 void check_padding(const ViewPlan& view) {
   const RowPadding& padding = *view.row_padding;
   if (is_number_of(view.plain_type(), padding.fill)) return;
-  fail(ErrorKind::kUsage, "view '{}': its values are {}, of which fill={} is none", view.name,
-       to_string(view.plain_type()), padding.fill);
+  fail(ErrorKind::kUsage, "view '{}': its values are {}, so fill cannot be {}", view.name, to_string(view.plain_type()),
+       padding.fill);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ std::string owned(std::string_view text) { return std::string(text); }
 void check_view_name(std::string_view name) {
   if (!is_identifier(name)) {
     fail(ErrorKind::kUsage,
-         "a view cannot be named '{}': use a letter, then letters, digits and underscores; the data that it reads is "
-         "its field",
+         "a view cannot be named '{}': use a letter, then letters, digits and underscores; if this is the name of the "
+         "data that it reads, give it as the view's field",
          name);
   }
   check_not_reserved("a view", name);

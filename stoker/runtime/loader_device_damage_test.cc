@@ -157,7 +157,7 @@ TEST_F(LoaderOnDamagingDevice, SaysWhichSampleItWasAndGoesOnWithAnotherEpoch) {
     const Error error = error_of([&] { loader.next(); });
     ASSERT_EQ(device->images(), kBatch) << "all cross coded";
     EXPECT_EQ(error.kind(), ErrorKind::kIo);
-    EXPECT_THAT(error.message(), HasSubstr(fmt::format("sample '{}' was sound here",
+    EXPECT_THAT(error.message(), HasSubstr(fmt::format("sample '{}' was sound on the host",
                                                        want.keys[1][static_cast<std::size_t>(device->slot())])));
     EXPECT_THAT(error.message(), HasSubstr("emulated:execute"));
     std::vector<std::string> again;

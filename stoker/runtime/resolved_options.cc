@@ -25,8 +25,8 @@ int resolve_batch(const LoaderOptions& options, int world) {
   }
   if (options.batch > 0) return options.batch;
   if (options.global_batch % world != 0) {
-    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {}", options.global_batch,
-         counted(world, "rank"));
+    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {}; use a multiple of {}",
+         options.global_batch, counted(world, "rank"), world);
   }
   const std::int64_t batch = options.global_batch / world;
   if (batch > std::numeric_limits<int>::max()) {
@@ -77,7 +77,9 @@ void check_device(const LoaderOptions& options) {
     fail(ErrorKind::kUsage, "device memory is given, but there is no device; name one, or leave it out");
   }
   if (options.device && options.pin_memory) {
-    fail(ErrorKind::kUsage, "batches are pinned for consumers that copy them; with {} they are there already",
+    fail(ErrorKind::kUsage,
+         "pin_memory is for batches that the program itself copies to a device; with {} they are there already, so "
+         "leave it out",
          options.device->name());
   }
   if (!options.nvjpeg) return;
@@ -99,8 +101,8 @@ void check_streams(const Dataset& dataset, const ResolvedOptions& resolved) {
   }
   if (order.kind != OrderKind::kNone || order.global_batch != streams) {
     fail(ErrorKind::kUsage,
-         "{} continue from batch to batch in order none, with a global batch of {}, not in order {} with one of {}; "
-         "give order none and a batch of {}{}",
+         "{} need the order none and a global batch of {}, not the order {} and a global batch of {}; give order none "
+         "and a batch of {}{}",
          counted(streams, "stream"), streams, to_string(order.kind), order.global_batch, streams / resolved.world,
          resolved.world == 1 ? "" : " per rank");
   }
@@ -167,7 +169,9 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
   }
   if (!options.name.empty() && options.metrics_address.empty() && options.dashboard_address.empty() &&
       options.trace.empty()) {
-    fail(ErrorKind::kUsage, "a name tells loaders apart whose metrics are served, but there is no metrics address");
+    fail(ErrorKind::kUsage,
+         "a name has an effect only with metrics, a dashboard or a trace; give one of these, too, or leave the name "
+         "out");
   }
   check_order(options, resolved);
   check_streams(dataset, resolved);

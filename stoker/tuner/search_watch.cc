@@ -49,13 +49,13 @@ std::optional<Departure> SearchWatch::changed(const SettingBeliefs& beliefs, con
 std::optional<SearchWatch::Check> SearchWatch::check(const SettingBeliefs& beliefs, const KnobSetting& knobs,
                                                      double odd) {
   if (const auto perhaps = departure(*beliefs.trials().find(knobs), spread(beliefs), 1)) {
-    return Check{knobs, fmt::format("{} again: it seems that {} ({:+.0f}%)", beliefs.text_of(knobs), perhaps->what,
-                                    100 * std::expm1(perhaps->by))};
+    return Check{knobs, fmt::format("measures {} again: it seems that {} ({:+.0f}%)", beliefs.text_of(knobs),
+                                    perhaps->what, 100 * std::expm1(perhaps->by))};
   }
   calm_spread_ = beliefs.trials().spread();
   // The first window after it went back may be in part of the setting before; the next one tells.
   if (std::exchange(returned_, false)) {
-    return Check{knobs, fmt::format("{} again, to see whether something has changed", beliefs.text_of(knobs))};
+    return Check{knobs, fmt::format("measures {} again, to see whether something has changed", beliefs.text_of(knobs))};
   }
   if (odd < odd_least_) return std::nullopt;
   const Trial* known = nullptr;

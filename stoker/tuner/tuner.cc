@@ -103,7 +103,7 @@ void Tuner::try_next() {
   beliefs_.learn_surfaces();
   const KnobSetting tried = search_watch_.take_tried(knobs_);
   if (const std::string doubt = doubt_of(*beliefs_.trials().find(tried)); !doubt.empty()) {
-    return go_to(tried, fmt::format("{} again: {}", text_of(tried), doubt));
+    return go_to(tried, fmt::format("measures {} again: {}", text_of(tried), doubt));
   }
   const std::vector<Standing> all = beliefs_.standings();
   const Standing best = SettingBeliefs::best_of(all);
@@ -116,8 +116,8 @@ void Tuner::try_next() {
   if (const auto check = search_watch_.last_check(beliefs_, best)) return go_to(check->knobs, check->why);
   if (const std::optional<Standing> doubtful = to_confirm(all, best)) {
     const KnobSetting& knobs = doubtful->trial->knobs;
-    return go_to(knobs,
-                 fmt::format("{} again, to be sure of its {}", text_of(knobs), rate_text(doubtful->rate_log.mean)));
+    return go_to(knobs, fmt::format("measures {} again, to be sure of its {}", text_of(knobs),
+                                    rate_text(doubtful->rate_log.mean)));
   }
   settle(best);
 }
@@ -157,7 +157,7 @@ bool Tuner::try_promising(const Standing& best, double fastest) {
   const std::string expected = rate_text(prospect.rate_log.mean), known = rate_text(best.rate_log.mean);
   if (prospect.knobs == best_) {
     expected_ = beliefs_.believe(best_);
-    go_to(best_, fmt::format("{} again: it may be faster, or slower, than {}", text_of(best_), known));
+    go_to(best_, fmt::format("measures {} again: it may be faster, or slower, than {}", text_of(best_), known));
   } else if (prospect.faster > 0.5 * prospect.gain) {
     try_knobs(prospect.knobs, fmt::format("expected {}, perhaps more than the {} of {}, limited by {}", expected, known,
                                           text_of(best_), word_of(limit)));
@@ -171,7 +171,7 @@ bool Tuner::try_promising(const Standing& best, double fastest) {
 bool Tuner::try_untried(const Standing& best, double fastest) {
   const std::optional<KnobSetting> knobs = untried(beliefs_, best, fastest);
   if (!knobs) return false;
-  try_knobs(*knobs, fmt::format("expected {}, and not tried yet in place of {}",
+  try_knobs(*knobs, fmt::format("expected {}, and not tried yet; the best so far is {}",
                                 rate_text(beliefs_.believe(*knobs).mean), text_of(best_)));
   return true;
 }
@@ -197,7 +197,7 @@ void Tuner::settle(const Standing& best) {
   phase_ = Phase::kSettled;
   const Trial& trial = *best.trial;
   const double wait_share = trial.mean(&WindowReading::wait_share);
-  const std::string held = wait_share < kWaitsLittle ? "and no cheaper setting does that"
+  const std::string held = wait_share < kWaitsLittle ? "and no cheaper setting keeps up"
                                                      : fmt::format("limited by {}, and no tried setting was faster",
                                                                    word_of(beliefs_.limit_of(trial)));
   go_to(trial.knobs, fmt::format("stays with {}: {}, the consumer waits {:.1f}% of the time, {}", text_of(trial.knobs),
@@ -224,7 +224,7 @@ void Tuner::judge_probe(const WindowReading& now, bool is_first) {
   const double more = now.rate_log - expected_.mean;
   if (more > std::max(SettledWatch::kChangeLeast, 3 * beliefs_.trials().spread())) {
     if (!is_first) return reopen("this setting is faster than the one settled on", more);
-    return go_to(knobs_, fmt::format("{} again: it seems faster than the setting settled on ({:+.0f}%)",
+    return go_to(knobs_, fmt::format("measures {} again: it seems faster than the setting settled on ({:+.0f}%)",
                                      text_of(knobs_), 100 * std::expm1(more)));
   }
   phase_ = Phase::kSettled;

@@ -168,5 +168,5 @@ def test_accelerators_are_checked(stoker, bert, tiny, tmp_path):
     assert "--summary is for a profile" in stoker.refusal(2, *run, "--accelerator", "0.1", "--summary", tmp_path / "s.json")
     assert "from 1" in stoker.refusal(2, *run, "--accelerator", "0.1", "--accelerators", 0)
     kept = ("--accelerator", "0.1", "--barrier", "--tail", "keep", "--rank", 0, "--world", 2)
-    assert "another --tail than keep" in stoker.refusal(2, *run, *kept)
+    assert "use --tail drop, wrap or pad" in stoker.refusal(2, *run, *kept)
     assert list(tmp_path.iterdir()) == []

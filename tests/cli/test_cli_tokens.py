@@ -63,7 +63,7 @@ def test_a_limited_vocabulary_has_a_number_for_other_words(stoker, texts):
     assert other["unknown"] == 1 and other["words"] == kinds + 1
     stoker.text("pack", texts / "train.txt", texts / "all", "--tokens", "words")
     said = stoker.refusal(1, "pack", texts / "valid.txt", texts / "none", "--tokens", "words", "--vocab", texts / "all" / "vocab.txt")
-    assert "with --vocab N, which adds it" in said
+    assert "with --vocab N, which adds that word" in said
 
 
 def test_a_finished_pack_is_not_replaced(stoker, texts):
@@ -111,11 +111,11 @@ def test_a_pack_of_tokens_is_verified_and_summarised(stoker, texts):
     assert (verified["samples"], verified["shards"], verified["indexed_shards"], verified["bad"]) == (2, 1, 1, [])
     for command in ["info"], ["index"], ["run", "--recipe", "imagenet-train"]:
         said = stoker.refusal(2, command[0], texts / "packed", *command[1:])
-        assert "packed' holds tokens; open it with the option tokens" in said
+        assert "packed' holds tokens; open it with tokens (--tokens)" in said
     (texts / "plain").mkdir()
     for name in "tokens.bin", "tokens.idx":
         (texts / "plain" / name).write_bytes((texts / "packed" / name).read_bytes())
-    assert "plain' holds tokens; open it with the option tokens" in stoker.refusal(2, "info", texts / "plain")
+    assert "plain' holds tokens; open it with tokens (--tokens)" in stoker.refusal(2, "info", texts / "plain")
     facts = stoker.json("info", texts / "packed", "--tokens", "4")
     assert facts == {"format": "tokens", "samples": (count - 1) // 4, "tokens": count, "bytes": 2 * count, "fields": ["tokens.u16"]}
     assert stoker.json("info", texts / "packed" / "tokens.bin", "--tokens", "documents")["samples"] == 2

@@ -127,7 +127,7 @@ def test_a_verdict_says_what_limits_the_training(imagenet, tmp_path):
     verdict = r"(?:Fed|GPU idle \d+%): .+\."
     epochs, report = done.stdout.split("\n\n")
     assert re.fullmatch(rf"epoch 0: loss \d+\.\d+\. {verdict}\nepoch 1: loss \d+\.\d+\. {verdict}", epochs)
-    assert re.fullmatch(rf"{verdict}\n96 samples in .+ samples/s of .+\n(Waited .+\n)?With a batch that was there a step took .+\n",
+    assert re.fullmatch(rf"{verdict}\n96 samples in .+ samples/s of .+\n(Waited .+\n)?With its batch ready, a step took .+\n",
                         report)
     assert {event["ph"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]} > {"M"}
 

@@ -212,8 +212,8 @@ class Resolver {
     run_.cache_error = on_disk * kPagesUnknown * (hits_of_kept(part) - hits_of_least_recent(part));
     if (part > 0 && part < 1) {
       assume(
-          fmt::format("the page cache has room for {:.0f}% of the data and gives {:.0f}% of the samples back, between "
-                      "a cache that keeps what it has and one that forgets what was used longest ago",
+          fmt::format("the page cache has room for {:.0f}% of the data and is taken to give {:.0f}% of the samples: "
+                      "between a cache that never evicts and an LRU cache",
                       100 * part, 100 * hits_of_page_cache(part)));
     }
   }

@@ -112,7 +112,7 @@ TEST_F(Measure, RefusesWhatCannotBeAsked) {
   replay.step = "replay";
   bool began = false;
   replay.progress = [&](std::string_view, int, int) { began = true; };
-  EXPECT_THAT(error_of([&] { measure(replay); }).message(), HasSubstr("no training has left its step"));
+  EXPECT_THAT(error_of([&] { measure(replay); }).message(), HasSubstr("there is no recorded training step"));
   EXPECT_FALSE(began) << "it is said at once";
 }
 

@@ -19,8 +19,8 @@ StepFacts replayed(const StepQuestion& question, const Dataset& dataset, const R
   const std::optional<StepRecord> record = kept.load();
   if (!record) {
     fail(ErrorKind::kUsage,
-         "no training has left its step to replay: run some steps of yours on these data with this recipe by Stoker's "
-         "loader first, or give the step in seconds");
+         "there is no recorded training step to replay: first train some steps on these data with this recipe and "
+         "Stoker's loader, or give the step in seconds");
   }
   const double factor = static_cast<double>(question.batch) / record->batch;
   StepFacts step;

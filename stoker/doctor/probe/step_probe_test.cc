@@ -41,7 +41,7 @@ TEST_F(StepProbe, TakesSecondsAndProfiles) {
 TEST_F(StepProbe, ReplaysWhatTheLastTrainingLeft) {
   const Error error = error_of([&] { probe("replay"); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.message(), HasSubstr("no training has left its step"));
+  EXPECT_THAT(error.message(), HasSubstr("there is no recorded training step"));
   const StepKey key{.data = data_.dataset->fingerprint(), .recipe = recipe_.hash()};
   KeptStep(cache_.path(), key)
       .save({.median_s = 0.2, .low_s = 0.18, .high_s = 0.24, .count = 40, .batch = 256, .machine = "a machine"});

@@ -57,7 +57,7 @@ class StorageMeasurement {
     }
     if (!all) doubts_.emplace_back("there was no time to measure reads of all sizes and depths");
     const std::string caveat = at_random.caveat_of_cold();
-    if (!caveat.empty()) doubts_.push_back("reads that were meant to be cold were not: " + caveat);
+    if (!caveat.empty()) doubts_.push_back("the disk's measured speed may be too high: " + caveat);
   }
 
   void measure_warm() {
@@ -167,7 +167,7 @@ void measure_opens(const std::vector<DataFiles::File>& files, const DeviceReads&
   facts.warm_opens_per_s = open_all(again);
   if (before && after && static_cast<double>(*after - *before) >= kInodeBytes * opened) return;
   facts.cold_opens_per_s.caveat =
-      "the file system knew the files already; only root could have it forget them, for all programs";
+      "the file system had these files in its cache already, which only root can empty, and only for all programs";
 }
 
 /// What a control group allows.
@@ -214,7 +214,7 @@ StorageFacts probe_storage(const DataFiles& files, const OpenOptions& open, cons
     auto shards = std::make_unique<ShardReads>(files, access, device);
     if (!shards->direct()) {
       doubts.push_back(fmt::format(
-          "{} does not read past the page cache: that was emptied of the data before each measurement instead",
+          "{} cannot read past the page cache, so the data were dropped from the cache before each measurement instead",
           device.file_system));
     }
     reads = std::move(shards);

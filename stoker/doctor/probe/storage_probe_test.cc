@@ -85,7 +85,8 @@ TEST(StorageProbe, OpensAndReadsLooseFiles) {
   expect_reads(facts.cold, {files.record_bytes});
   expect_reads(facts.warm, {files.record_bytes});
   EXPECT_GT(facts.warm_opens_per_s.median, 0);
-  EXPECT_THAT(facts.cold_opens_per_s.caveat, HasSubstr("knew the files already")) << "they were just written";
+  EXPECT_THAT(facts.cold_opens_per_s.caveat, HasSubstr("had these files in its cache already"))
+      << "they were just written";
   if (is_on_a_disk(folder)) {
     for (const ReadFacts& each : facts.cold) EXPECT_EQ(each.reads_per_s.caveat, "") << each.depth;
   }

@@ -37,7 +37,9 @@ std::vector<std::string> not_measured(const Facts& facts, const Prediction& now)
                     facts.machine.others_cores, facts.machine.cores, 100 * facts.machine.stolen_share));
   }
   if (facts.store && facts.store->throttled) {
-    reasons.emplace_back("the store answered that it is asked too often, so its figures are those of its limit");
+    reasons.emplace_back(
+        "the store refused requests as too many while it was measured, so its figures show that limit and not its "
+        "speed");
   }
   if (facts.storage && now.miss_share > 0 && !cold_is_known(*facts.storage)) {
     const std::string& caveat = facts.storage->cold_bytes_per_s.caveat;

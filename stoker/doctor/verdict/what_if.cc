@@ -52,7 +52,7 @@ class WhatIfParser {
     const std::size_t equals = word.find('=');
     key_ = word.substr(0, equals);
     if (std::find(kWhatIfWords.begin(), kWhatIfWords.end(), key_) == kWhatIfWords.end()) {
-      fail(ErrorKind::kUsage, "'{}' is nothing that a what-if changes{}; it changes {}", key_,
+      fail(ErrorKind::kUsage, "a what-if cannot change '{}'{}; it can change {}", key_,
            did_you_mean(key_, kWhatIfWords), fmt::join(kWhatIfWords, ", "));
     }
     if (equals == std::string_view::npos || equals + 1 == word.size()) {
@@ -147,9 +147,10 @@ class WhatIfParser {
   void take_gpu() {
     const GpuClass* own = own_gpu(facts_, catalogue_);
     if (!own && !change_.step_s) {
-      fail(ErrorKind::kUsage,
-           "gpu={0}: on which GPU the step takes its time is not known; add its time on this one, step=SECONDS",
-           gpu_->name);
+      fail(
+          ErrorKind::kUsage,
+          "gpu={0}: the GPU on which the step takes its time is not known; add the step's time on {0}, as step=SECONDS",
+          gpu_->name);
     }
     change_.gpu = *gpu_;
     change_.gpu->speed_against = own ? gpu_->speed_against / own->speed_against : 1;

@@ -225,7 +225,7 @@ TEST_F(ListFormatTest, NamesMissingFiles) {
               ElementsAre("a -1 jpg=<a.jpg>", "n01/b -1 jpg=<n01/b.jpg>"));
   EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("2 missing files"), HasSubstr("'gone.jpg', 'n01'"))));
   EXPECT_THAT(refusal("wrong.csv", "path\ngone.jpg\nx/gone.jpg\n"),
-              HasSubstr("none of the 2 files that it names is there"));
+              HasSubstr("none of the 2 files that it names exists"));
 }
 
 TEST_F(ListFormatTest, NamesTheLineThatIsDamaged) {
@@ -239,7 +239,7 @@ TEST_F(ListFormatTest, NamesTheLineThatIsDamaged) {
   EXPECT_THAT(refusal("x.csv", "name,label\na.jpg,1\n"), HasSubstr("no column of paths: its heading is 'name,label'"));
   EXPECT_THAT(refusal("x.jsonl", "{\"path\": \"a.jpg\"}\n{\"path\": \n"), HasSubstr("line 2: it is not a JSON object"));
   EXPECT_THAT(refusal("x.jsonl", "{\"path\": \"a.jpg\"}\n{\"pth\": 1}\n"), HasSubstr("line 2: its object has none"));
-  EXPECT_THAT(refusal("x.json", "{\"shards\": []}"), HasSubstr("neither lines nor a list with an object"));
+  EXPECT_THAT(refusal("x.json", "{\"shards\": []}"), HasSubstr("it must be lines or a list of objects"));
   EXPECT_THAT(refusal("x.json", R"({"images": [{"id": 1}]})"), HasSubstr("no number 'id' or no text 'file_name'"));
   EXPECT_THAT(refusal("x.json", R"({"images": [{"id": 1, "file_name": "a.jpg"}, {"id": 1, "file_name": "a.jpg"}]})"),
               HasSubstr("two images with the id 1"));

@@ -181,17 +181,15 @@ std::unique_ptr<ListRows> json_rows(Source& list, const std::stop_token& stop) {
   const FirstLine first = first_line_of(list);
   if (first.object && first.object->path) return json_line_rows(list);
   if (first.object && !first.is_all) {
-    fail(
-        ErrorKind::kData,
-        "'{}' has lines of JSON, which Stoker reads as a list of files, and the first one names none; give each line a "
-        "path, by the key '{}'",
-        list.name(), fmt::join(kPathColumns, "', '"));
+    fail(ErrorKind::kData,
+         "'{}' has lines of JSON, which Stoker reads as a list of files, but its first line names no file; give each "
+         "line a path under one of the keys '{}'",
+         list.name(), fmt::join(kPathColumns, "', '"));
   }
   if (auto rows = coco_rows(list, stop)) return rows;
   fail(ErrorKind::kData,
-       "'{}' is JSON, and not a list that Stoker reads: neither lines nor a list with an object that names a file "
-       "each, nor a "
-       "document with the list 'images', as COCO's",
+       "'{}' is JSON, but not a list that Stoker reads: it must be lines or a list of objects that each name a file, "
+       "or a document with a list 'images', like COCO's",
        list.name());
 }
 

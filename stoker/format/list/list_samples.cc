@@ -145,8 +145,10 @@ bool ListSamples::next(SampleRow& row) {
     stop_if_asked(stop_, source_.name());
     if (!rows_->next(row_)) {
       if (found_ == 0 && seen_ > 0) {
-        fail(ErrorKind::kData, "'{}': none of the {} that it names is there; the last would be '{}{}'", source_.name(),
-             counted(seen_, "file"), is_anywhere_ ? "/" : "", part_);
+        fail(ErrorKind::kData,
+             "'{}': none of the {} that it names exists; the last was looked for at '{}{}'; relative paths begin at "
+             "the list's folder",
+             source_.name(), counted(seen_, "file"), is_anywhere_ ? "/" : "", part_);
       }
       return false;
     }

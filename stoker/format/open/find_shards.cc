@@ -49,7 +49,7 @@ bool is_image_name(std::string_view file) {
   std::string advice;
   if (index) {
     advice = fmt::format(
-        "; '{}' is an index of tokens: open the .bin with the option tokens, the length of sequences, or documents",
+        "; '{}' is an index of tokens: open the .bin with tokens (--tokens), the length of a sequence, or 'documents'",
         *index);
   } else if (facts && is_image_name(path.text())) {
     advice = "; to choose images by their paths, write a CSV file with the heading path,label, and open that";
@@ -113,7 +113,7 @@ std::vector<Location> listed_by(std::string_view file, const Stores& stores, con
 }
 
 [[noreturn]] void fail_tokens(const Location& folder) {
-  fail(ErrorKind::kUsage, "'{}' holds tokens; open it with the option tokens: the length of sequences, or documents",
+  fail(ErrorKind::kUsage, "'{}' holds tokens; open it with tokens (--tokens): the length of a sequence, or 'documents'",
        folder);
 }
 

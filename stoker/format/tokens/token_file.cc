@@ -33,8 +33,10 @@ TokenType type_of(const NpyArray& array, const Source& source) {
         std::pair("i8", TokenType::kI64)}) {
     if (array.type == name && (!array.is_big_endian || size_of(type) == 1)) return type;
   }
-  fail(ErrorKind::kData, "'{}' holds numpy's '{}'{}, which are no tokens", source.name(), array.type,
-       array.is_big_endian ? ", highest byte first" : "");
+  fail(ErrorKind::kData,
+       "'{}' holds numbers of numpy's type '{}'{}, which cannot be tokens; store u1, u2, u4, i1, i2, i4 or i8, lowest "
+       "byte first",
+       source.name(), array.type, array.is_big_endian ? ", highest byte first" : "");
 }
 
 // By its last dot: "corpus.bin" has "corpus.idx".
@@ -119,8 +121,9 @@ TokenFile open_token_file(const Stores& stores, const Location& at, std::optiona
   }
   if (!type) {
     fail(ErrorKind::kUsage,
-         "'{}' does not say what its tokens are: it is not an array of numpy's, and has no '{}' beside it; give their "
-         "type as token_type, such as u16, or, of samples that have tokens in a field, that as token_field",
+         "'{}' does not say what its tokens are: it is not a numpy array, and there is no '{}' beside it; give the "
+         "type of the tokens as token_type, such as u16, or, if samples have tokens in a field, the field's name as "
+         "token_field",
          source.name(), beside.text());
   }
   file.type = *type;

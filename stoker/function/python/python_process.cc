@@ -103,8 +103,8 @@ struct SpawnPlan {
 PythonProcess::PythonProcess(int shared_memory) {
   if (std::getenv(kInsideVariable.data())) {
     fail(ErrorKind::kUsage,
-         "a loader was made while the function of another one was loaded: put the main part of the script under "
-         "if __name__ == '__main__'");
+         "a loader with a function was made in the process of another function, which imports the script: put the main "
+         "part of the script under if __name__ == '__main__'");
   }
   const std::string executable = python_home().executable;
   int pair[2];

@@ -102,14 +102,14 @@ bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
   if (!event_->wait_for(patience_ns)) return false;
   if (const std::optional<int> slot = device_batch_->faulty_slot()) {
     fail(ErrorKind::kIo,
-         "sample '{}' was sound here, but {} found its coded data damaged: its memory or the way there is not to be "
-         "trusted",
+         "sample '{}' was sound on the host, but {} found its coded data damaged: the device's memory or the copy to "
+         "it may be faulty",
          key[static_cast<std::size_t>(*slot)], side_.device->name());
   }
   if (const std::optional<int> slot = device_batch_->refused_slot()) {
     fail(ErrorKind::kData,
-         "sample '{}' is a JPEG that nvJPEG does not decode, on {}; leave nvjpeg out, or have an index made, which "
-         "knows damaged images",
+         "sample '{}' is a JPEG that nvJPEG on {} cannot decode; leave nvjpeg out, or make an index with `stoker "
+         "index`, which finds damaged images before the run",
          key[static_cast<std::size_t>(*slot)], side_.device->name());
   }
   return true;

@@ -29,12 +29,12 @@ void BadSampleAccount::add(std::span<const BadSlot> slots) {
     if (core_.bad_sample == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
     if (static_cast<std::int64_t>(epoch_bad_.size()) <= most_) continue;
     fail(ErrorKind::kBadSample,
-         "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
+         "epoch {} has met {} bad samples, more than the {} that a run tolerates; the last: {}{}", epoch_,
          epoch_bad_.size(), most_, bad.bad.reason,
-         core_.quarantine ? fmt::format("; '{}' lists them", core_.quarantine->path())
-                          : "; change the recipe or, if the data are damaged, list what is: `stoker verify DATA "
-                            "--quarantine FILE`; a run with --quarantine FILE (in Python: quarantine=) passes over "
-                            "what is listed");
+         core_.quarantine
+             ? fmt::format("; '{}' lists them", core_.quarantine->path())
+             : "; correct the recipe or, if the data are damaged, list the bad samples by `stoker verify DATA "
+               "--quarantine FILE` and pass over them in a run with --quarantine FILE (in Python: quarantine=)");
   }
 }
 

@@ -36,7 +36,7 @@ void ScratchBudget::set_threads(int threads) {
   const std::uint64_t each = for_small_ / static_cast<std::uint64_t>(threads);
   if (each < kAllowanceMin) {
     fail(ErrorKind::kMemory,
-         "{} need more than the memory budget has room for; give the loader more memory, or at most {}",
+         "{} need more than the memory budget has room for; give the loader more memory, or use at most {} threads",
          counted(threads, "thread"), for_small_ / kAllowanceMin);
   }
   allowance_ = std::min(each, kAllowanceMax);
@@ -48,7 +48,7 @@ std::int64_t ScratchGate::enter(std::uint64_t bytes) {
     return 0;
   }
   if (bytes > budget_.for_large_) {
-    fail(ErrorKind::kMemory, "to decode it takes {}, and the memory budget leaves {} for that; give the loader {}",
+    fail(ErrorKind::kMemory, "decoding it takes {}, but the memory budget leaves {} for that; give the loader {}",
          format_size(static_cast<double>(bytes)), format_size(static_cast<double>(budget_.for_large_)),
          budget_.enough_ ? budget_.enough_(bytes) : std::string("more memory"));
   }

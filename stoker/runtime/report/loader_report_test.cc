@@ -168,7 +168,7 @@ TEST(LoaderReport, TextHasRateWaitAndHeadspace) {
             "GPU idle 40%: CPU decode is the limit; next limit the step at 1.7x.\n"
             "1,000 samples in 1.0 s: 1,000 samples/s of the 1,667 that steps of 60 ms could take.\n"
             "Waited 400 ms: CPU decode 75%, storage 25%.\n"
-            "With a batch that was there a step took 50 ms (half of 4 steps: 50 ms to 50 ms), with loading 100 ms: "
+            "With its batch ready, a step took 50 ms (half of 4 steps: 50 ms to 50 ms); with loading, 100 ms: "
             "loading costs 50% of a step.\n");
   EXPECT_EQ(report.line(),
             "epoch 3: 1,000 samples, 1,000 samples/s, 60 ms per step. GPU idle 40%: CPU decode is the limit; next "

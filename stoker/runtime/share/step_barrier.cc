@@ -85,7 +85,8 @@ void StepBarrier::accept_all(const std::string& name, std::chrono::milliseconds 
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
       fail(ErrorKind::kUsage,
-           "{} of {} other ranks did not come within {}; ranks that step together must run at one time on one host",
+           "{} of {} other ranks did not connect within {}; start all ranks that step together at the same time, on "
+           "one host",
            static_cast<std::size_t>(others) - peers_.size(), others,
            format_duration(std::chrono::duration<double>(patience).count()));
     }
@@ -108,7 +109,7 @@ void StepBarrier::connect_to_first(const std::string& name, std::chrono::millise
     if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) fail_system("connect to", "rank 0", errno);
     if (deadline.left_ms() == 0) {
       fail(ErrorKind::kUsage,
-           "rank {} did not find rank 0 within {}; ranks that step together must run at one time on one host",
+           "rank {} did not find rank 0 within {}; start all ranks that step together at the same time, on one host",
            rank_.rank, format_duration(std::chrono::duration<double>(patience).count()));
     }
     sleep_until(now_ns() + kRetryNs);  // nothing tells when a process takes a name

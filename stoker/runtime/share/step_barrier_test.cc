@@ -101,7 +101,7 @@ TEST(StepBarrier, EndsWhenItIsInterrupted) {
 TEST(StepBarrier, DoesNotWaitForeverForRanksThatDoNotCome) {
   const Error first = error_of([&] { StepBarrier(barrier_name(), {.rank = 0, .world = 3}, milliseconds(20)); });
   EXPECT_EQ(first.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(first.message(), HasSubstr("2 of 2 other ranks did not come"));
+  EXPECT_THAT(first.message(), HasSubstr("2 of 2 other ranks did not connect"));
   const Error second = error_of([&] { StepBarrier(barrier_name(), {.rank = 1, .world = 3}, milliseconds(20)); });
   EXPECT_EQ(second.kind(), ErrorKind::kUsage);
   EXPECT_THAT(second.message(), HasSubstr("rank 1 did not find rank 0"));

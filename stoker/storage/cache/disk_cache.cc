@@ -75,8 +75,8 @@ std::unique_ptr<Source> DiskCache::open(Source& source) {
     if (!identity) {
       if (source.is_remote() && !tells_unversioned_.exchange(true)) {
         log(LogLevel::kWarning,
-            "the disk cache does not keep '{}', nor what is like it: its store names no version of it (an ETag or a "
-            "date), or it is a folder of loose files, which `stoker pack` makes one object of",
+            "the disk cache does not keep '{}' and others like it, because the store names no version of it (an ETag "
+            "or a date) or because it is a folder of loose files; `stoker pack` makes shards of loose files",
             source.name());
       }
       return nullptr;
