@@ -21,15 +21,16 @@ constexpr ArgSpec kDecodeMaskArgs[] = {
      .max = 1e6},
     text_arg("dtype", "element type of the output", "u8|i64", "u8"),
 };
+constexpr ArgSpec kFractionsArg = {.name = "fractions",
+                                   .type = ArgType::kFlag,
+                                   .doc = "coordinates as fractions of the output's width and height, not pixels",
+                                   .numbers = {0}};
 constexpr ArgSpec kDecodeBoxesArgs[] = {
     text_arg("source",
              "coco: JSON objects with bbox and category_id; voc: Pascal VOC's XML; yolo: lines of class, middle, size",
              "coco|voc|yolo"),
     text_arg("form", "the four numbers of a box in the output", "xyxy|xywh|cxcywh", "xyxy"),
-    {.name = "fractions",
-     .type = ArgType::kFlag,
-     .doc = "coordinates as fractions of the output's width and height, not pixels",
-     .numbers = {0}},
+    kFractionsArg,
     {.name = "min_size",
      .type = ArgType::kNumber,
      .doc = "drops boxes with a side shorter than this, in pixels of the output",
@@ -69,10 +70,7 @@ constexpr ArgSpec kDecodeKeypointsArgs[] = {
              "pairs of keypoints that swap when the picture is mirrored, numbered from 0, such as '1-2,3-4'; coco: the "
              "pairs of COCO's 17; none: no pairs",
              "", "coco"),
-    {.name = "fractions",
-     .type = ArgType::kFlag,
-     .doc = "coordinates as fractions of the output's width and height, not pixels",
-     .numbers = {0}}};
+    kFractionsArg};
 constexpr ArgSpec kDecodeInstancesArgs[] = {
     text_arg("source",
              "shapes: polygons and runs in COCO's JSON; ids: a picture in which each pixel has the id of its object; "
@@ -117,12 +115,10 @@ constexpr ArgSpec kDecodeTokensArgs[] = {
      .required = true,
      .min = 1,
      .max = kTokensMax},
-    {.name = "part",
-     .type = ArgType::kText,
-     .doc = "for each place of the sequence: inputs: its token; targets: the next token; positions: its position in "
-            "its document; documents: the number of its document; mask: 1, or 0 after the end of a shorter sample",
-     .text = "inputs",
-     .choices = "inputs|targets|positions|documents|mask"},
+    text_arg("part",
+             "for each place of the sequence: inputs: its token; targets: the next token; positions: its position in "
+             "its document; documents: the number of its document; mask: 1, or 0 after the end of a shorter sample",
+             "inputs|targets|positions|documents|mask", "inputs"),
     {.name = "type",
      .type = ArgType::kText,
      .doc = "the type in which tokens are stored, such as u16; empty: the ending of the field's name"},
@@ -138,12 +134,10 @@ constexpr ArgSpec kDecodeTokensArgs[] = {
      .numbers = {0},
      .min = 0,
      .max = kTokenMax},
-    {.name = "longer",
-     .type = ArgType::kText,
-     .doc = "what happens to longer samples: refuse: they are bad samples; cut: the beginning is used; random: a "
-            "random part is used",
-     .text = "refuse",
-     .choices = "refuse|cut|random"}};
+    text_arg("longer",
+             "what happens to longer samples: refuse: they are bad samples; cut: the beginning is used; random: a "
+             "random part is used",
+             "refuse|cut|random", "refuse")};
 
 constexpr OperatorSpec kFieldOperators[] = {
     {"decode_mask",
