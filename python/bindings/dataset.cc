@@ -223,9 +223,12 @@ void bind_dataset(nb::module_& module) {
       .def("__init__", [](PyDataset*, const nb::args&,
                           const nb::kwargs&) { fail(ErrorKind::kUsage, "a data set is opened by stoker.open(path)"); })
       .def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
-      .def("__getitem__", &sample, "index"_a.none(),
-           "The sample as it is stored: its fields as bytes by name, 'label' (-1 if unknown) and 'key'.")
+      .def(
+          "__getitem__", &sample, "index"_a.none(),
+          "The sample as it is stored: its fields as bytes by name, 'label' (-1 if unknown) and 'key'. These two hide\n"
+          "fields of the same names.")
       .def("__reduce__", [](const PyDataset& self) { return self.reduce(); })
+      .def_prop_ro("_fingerprint", [](const PyDataset& self) { return self.dataset->fingerprint(); })
       .def("__repr__",
            [](const PyDataset& self) {
              return fmt::format("Dataset({}, {})", counted(self.dataset->size(), "sample"),

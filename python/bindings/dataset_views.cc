@@ -97,7 +97,7 @@ PyDataset subset_of(const PyDataset& self, nb::handle chosen) {
   PyDataset made{.dataset = nullptr, .paths = self.paths, .is_subset = true, .reduce = nullptr};
   run_unless_interrupted([&](const std::stop_token& stop) { made.dataset = subset(self.dataset, numbers, stop); });
   made.reduce = [parent = self, numbers = std::move(numbers)] {
-    return nb::make_tuple(maker("subset"), nb::make_tuple(parent, python_list(numbers)));
+    return nb::make_tuple(maker("subset"), nb::make_tuple(parent, python_list(numbers), parent.dataset->fingerprint()));
   };
   return made;
 }
@@ -121,8 +121,8 @@ PyDataset labelled(const PyDataset& self, nb::handle labels, nb::handle classes)
     made.dataset = with_labels(self.dataset, chosen.numbers, chosen.classes, stop);
   });
   made.reduce = [parent = self, chosen = std::move(chosen)] {
-    return nb::make_tuple(maker("with_labels"),
-                          nb::make_tuple(parent, python_list(chosen.numbers), texts(chosen.classes)));
+    return nb::make_tuple(maker("with_labels"), nb::make_tuple(parent, python_list(chosen.numbers),
+                                                               texts(chosen.classes), parent.dataset->fingerprint()));
   };
   return made;
 }

@@ -19,6 +19,7 @@
 #include "python/bindings/loader_options.h"
 #include "python/bindings/loader_session.h"
 #include "python/bindings/log.h"
+#include "python/bindings/metrics_dict.h"
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
@@ -191,14 +192,7 @@ nb::tuple reduce(const PyLoader& self) {
   return nb::make_tuple(maker("loader"), nb::make_tuple(self.data, self.recipe, options, state_dict(self)));
 }
 
-nb::dict metrics(const PyLoader& self) {
-  const Metrics reading = self.session->metrics();
-  nb::dict values;
-  for (std::size_t i = 0; i < reading.values.size(); ++i) {
-    values[nb::str(metric_table()[i].name.data(), metric_table()[i].name.size())] = reading.values[i];
-  }
-  return values;
-}
+nb::dict metrics(const PyLoader& self) { return metrics_dict(self.session->metrics()); }
 
 nb::list worker_times(const PyLoader& self) {
   nb::list workers;
@@ -424,7 +418,7 @@ void bind_loader(nb::module_& module) {
       .def(
           "request", &request, "epoch"_a.none(), "index"_a.none(),
           "Asks for one batch of an epoch, the same as in a run, whatever came before it; take() gives those that were "
-          "asked\nfor, in that order. Ends the epoch that runs."
+          "asked\nfor, in that order. Ends the epoch that runs; the state of the loader stays where that was."
           "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
           "...     loader.request(5, 2)\n"
           "...     batch = loader.take()\n"

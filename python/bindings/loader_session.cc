@@ -103,16 +103,28 @@ void LoaderSession::request(const LoaderPosition& batch) {
   loader_->request(batch);
 }
 
+/// Takes what the consumer has waited for, without giving up the interpreter lock between its look at signals and the
+/// end: an exception of their handlers would take the place of a batch that counts as delivered.
+std::optional<BatchPtr> LoaderSession::take_awaited(const std::function<bool()>& is_mine) {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  const std::unique_lock lock(consumer_, std::try_to_lock);
+  if (!lock || !is_mine()) return std::nullopt;
+  return loader_->next_within(std::chrono::milliseconds(0));
+}
+
 BatchPtr LoaderSession::take(std::optional<std::chrono::milliseconds> patience) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = patience ? Clock::now() + *patience : Clock::time_point::max();
-  return as_consumer([&]() -> std::optional<BatchPtr> {
-    if (!on_request_) fail(ErrorKind::kUsage, "no batch was requested: request(epoch, index) comes before take()");
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-    std::optional<BatchPtr> batch = loader_->next_within(std::clamp(left, std::chrono::milliseconds(0), kPatience));
-    if (!batch && Clock::now() >= end) return BatchPtr();
-    return batch;
-  });
+  for (;;) {
+    const bool is_there = as_consumer([&]() -> std::optional<bool> {
+      if (!on_request_) fail(ErrorKind::kUsage, "no batch was requested: request(epoch, index) comes before take()");
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+      if (loader_->wait_within(std::clamp(left, std::chrono::milliseconds(0), kPatience))) return true;
+      return Clock::now() >= end ? std::optional(false) : std::nullopt;
+    });
+    if (!is_there) return {};
+    if (std::optional<BatchPtr> batch = take_awaited([&] { return on_request_.load(); })) return *std::move(batch);
+  }
 }
 
 LoaderPosition LoaderSession::position() {
@@ -138,18 +150,23 @@ void LoaderSession::load_state(const std::string& json) {
 }
 
 LoaderSession::Taken LoaderSession::next(std::int64_t turn) {
-  return as_consumer([&]() -> std::optional<Taken> {
-    if (turn != turn_) {
-      fail(ErrorKind::kUsage,
-           "this iterator's epoch ended when another one was started; a loader runs one epoch at a time");
+  for (;;) {
+    const bool has_ended = as_consumer([&]() -> std::optional<bool> {
+      if (turn != turn_) {
+        fail(
+            ErrorKind::kUsage,
+            "this iterator's epoch has ended: another epoch was started, a state was loaded, or a batch was requested");
+      }
+      if (untouched_ >= 0) next_epoch_ = std::exchange(untouched_, -1) + 1;
+      if (turn_ended_) return true;
+      return loader_->wait_within(kPatience) ? std::optional(false) : std::nullopt;
+    });
+    if (has_ended) return {};
+    if (std::optional<BatchPtr> batch = take_awaited([&] { return turn == turn_ && !turn_ended_; })) {
+      turn_ended_ = !*batch;
+      return {*std::move(batch), loader_->replays()};
     }
-    if (untouched_ >= 0) next_epoch_ = std::exchange(untouched_, -1) + 1;
-    if (turn_ended_) return Taken();
-    std::optional<BatchPtr> batch = loader_->next_within(kPatience);
-    turn_ended_ = batch.has_value() && !*batch;
-    if (!batch) return std::nullopt;
-    return Taken{*std::move(batch), loader_->replays()};
-  });
+  }
 }
 
 void LoaderSession::set(const Knobs& knobs) {

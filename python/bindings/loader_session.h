@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -71,6 +72,8 @@ class LoaderSession {
   // Runs `work()` as the only consumer, without the interpreter lock, again and again until it returns a value.
   template <typename Work>
   auto as_consumer(Work work);
+  // Nothing where another thread was faster, or has moved the loader on.
+  std::optional<BatchPtr> take_awaited(const std::function<bool()>& is_mine);
 
   const HomeProcess home_;
   std::unique_ptr<Loader> loader_;

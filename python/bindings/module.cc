@@ -15,6 +15,7 @@ NB_MODULE(_stoker, module) {
   bind_recipe(module);
   bind_batch(module);
   bind_report(module);
+  bind_member_reports(module);
   bind_loader(module);
   bind_preprocessor(module);
   bind_testing(module);

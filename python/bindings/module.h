@@ -15,6 +15,7 @@ void bind_batch(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_preprocessor(nanobind::module_& module);
 void bind_report(nanobind::module_& module);
+void bind_member_reports(nanobind::module_& module);
 /// What only tests look at, as the submodule `testing`.
 void bind_testing(nanobind::module_& module);
 

@@ -18,11 +18,13 @@ from stoker._stoker import __version__ as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from stoker import ray as ray
+    from stoker import tensorboard as tensorboard
     from stoker import tokens as tokens
     from stoker import torch as torch
 del TYPE_CHECKING
 
-_MODULES = ("tokens", "torch")
+_MODULES = ("ray", "tensorboard", "tokens", "torch")
 
 __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "OperatorCall", "Padded", "Preprocessor", "Ragged", "Recipe", "Report",
            "SampleFacts", "Tensor", "include_folder", "mix", "op", "open", "recipe"]
@@ -56,7 +58,8 @@ def __getattr__(name):
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise AttributeError("stoker.torch needs PyTorch, which is not installed (pip install torch)") from error
+        package = {"ray": "Ray", "torch": "PyTorch"}[name]
+        raise AttributeError(f"stoker.{name} needs {package}, which is not installed (pip install {name})") from error
 
 
 def __dir__():

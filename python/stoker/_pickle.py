@@ -7,12 +7,19 @@ def reopen(*arguments):
     return _stoker.open(*arguments)
 
 
-def subset(data, numbers):
-    return data.subset(numbers)
+def subset(data, numbers, fingerprint):
+    return _unchanged(data, fingerprint).subset(numbers)
 
 
-def with_labels(data, labels, classes):
-    return data.with_labels(labels, classes)
+def with_labels(data, labels, classes, fingerprint):
+    return _unchanged(data, fingerprint).with_labels(labels, classes)
+
+
+def _unchanged(data, fingerprint):
+    """What numbers stand for depends on all samples."""
+    if data._fingerprint != fingerprint:
+        raise _stoker.Error(f"{data!r} has other samples than when its subset or labels were pickled: make them again, or pickle paths and keys")
+    return data
 
 
 def mix(data, weights):

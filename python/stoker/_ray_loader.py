@@ -11,6 +11,8 @@ import ray
 
 import stoker
 from stoker import _stoker
+from stoker._account import Account, Made
+from stoker._ray_epoch import EpochIterator
 from stoker._ray_worker import worker_class
 from stoker._schedule import Crew, Schedule
 
@@ -39,38 +41,10 @@ def is_whole(number: Any, least: int) -> bool:
 class _Member:
     """Makes batches; without an actor it is this process."""
 
-    def __init__(self, actor: Any = None) -> None:
+    def __init__(self, number: int, actor: Any = None) -> None:
+        self.number = number
         self.actor = actor
         self.dismissed = False
-
-
-class EpochIterator:
-    """The remaining batches of an epoch; its length is their number.
-
-    >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
-    ...     loader.epoch(3)
-    stoker.ray.EpochIterator(batches_left=3)
-    """
-
-    def __init__(self, loader: Loader, turn: int, left: int) -> None:
-        self._loader, self._turn, self._left = loader, turn, left
-
-    def __iter__(self) -> EpochIterator:
-        return self
-
-    def __next__(self) -> stoker.Batch:
-        if self._left == 0:
-            self._loader._end_epoch(self._turn)
-            raise StopIteration
-        batch = self._loader._next(self._turn)
-        self._left -= 1
-        return batch
-
-    def __len__(self) -> int:
-        return self._left
-
-    def __repr__(self) -> str:
-        return f"stoker.ray.EpochIterator(batches_left={self._left})"
 
 
 class Loader:
@@ -86,7 +60,8 @@ class Loader:
     that came from elsewhere are read-only; stoker.torch.tensors(batch) has them as tensors. An actor that is lost costs time:
     its batches are made again. `quarantine` and a cache on disk are files of each actor's machine.
 
-    There is no report(): metrics() has the batches and bytes that came from actors, and how long the consumer waited.
+    report() says what limits the training, from the metrics of all members. Waits for an actor that does not wait itself, but
+    sends batches, are those of the copy.
 
     >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=(1, 2)) as loader:
     ...     for batch in loader:
@@ -117,7 +92,7 @@ class Loader:
         for name in ("device", "transfer_index", "device_memory", "nvjpeg", "pin_memory"):
             if name in options:
                 raise stoker.Error(f"{name} has no effect on batches of actors, which come on the CPU: leave it out, or use stoker.Loader")
-        self._here = _Member() if here else None
+        self._here = _Member(0) if here else None
         own = options if here else {**options, "threads": 1, "prefetch": 1, "tune": "off"}
         self._local = stoker.Loader(data, recipe, **own)
         _, (self._data, self._recipe, given, self._template) = self._local.__reduce__()
@@ -142,7 +117,7 @@ class Loader:
         self._usual_s = 0.0
         self._warned = False
         self._period = [time.monotonic(), 0.0, 0]  # since when, waited, batches
-        self._counts = {"batches": 0, "batches_here": 0, "bytes_received": 0, "waited_ns": 0, "actors_started": 0, "actors_lost": 0}
+        self._account = Account()
         self._closed = False
 
     # --- as stoker.Loader
@@ -167,6 +142,7 @@ class Loader:
         self._resumes, self._ended = True, False  # until a batch is asked for, it may begin there again
         self._failure = None
         self._position = epoch, first
+        self._account.begin_epoch(epoch)
         self._start(epoch * len(self) + first)
         return EpochIterator(self, self._turn, len(self) - first)
 
@@ -223,14 +199,28 @@ class Loader:
         return sum(not member.dismissed for member in self._members)
 
     def metrics(self) -> dict[str, int]:
-        """What came from where so far, and how long the consumer waited for it.
+        """What stoker.Loader measures, of all members together, and what came from where: `batches_here`, `bytes_received`,
+        `actors`, `actors_started`, `actors_lost`. What only each member knows, such as the largest of their I/O depths, is as
+        of its last batch.
 
         >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
         ...     keys = [batch.key for batch in loader]
         ...     loader.metrics()["batches"]
         3
         """
-        return {**self._counts, "actors": self.actors}
+        return {**self._account.reports.metrics(), "bad_samples": len(self.quarantine), **self._account.counts, "actors": self.actors}
+
+    def report(self, epoch: int | None = None) -> stoker.Report:
+        """What limits this training, since its first batch or in one epoch: the one that runs, so far, or one of the last 128.
+
+        >>> with stoker.ray.Loader("photos", "imagenet-train", batch=8, actors=1) as loader:
+        ...     for batch in loader.epoch(0):
+        ...         pass  # train(batch)
+        ...     report = loader.report(epoch=0)
+        >>> report.steps, 0 <= report.gpu_idle <= 1
+        (3, True)
+        """
+        return self._account.reports.report(epoch)
 
     def close(self) -> None:
         """Ends the actors, and this process's threads. Batches that are still held stay valid.
@@ -279,6 +269,7 @@ class Loader:
     def _stop(self) -> None:
         """All actors go, and with them what they are at work on."""
         for member in [*self._members, *self._arriving.values()]:
+            self._account.reports.leave(member.number)
             _end(member)
         self._members.clear()
         self._arriving.clear()
@@ -292,12 +283,12 @@ class Loader:
     def _next(self, turn: int) -> stoker.Batch:
         self._check_open()
         if turn != self._turn:
-            raise stoker.Error("this iterator's epoch ended when another one was started; a loader runs one epoch at a time")
+            raise stoker.Error("this iterator's epoch has ended: another epoch was started, or a state was loaded")
         self._touch()
         if self._failure is not None:
             raise self._failure
         assert self._schedule is not None
-        began = time.monotonic()
+        began = self._account.end_step()
         try:
             self._fill()
             while not self._schedule.has_next():
@@ -308,10 +299,11 @@ class Loader:
             self._stop()
             raise
         self._made_here.discard(self._schedule.next)
-        batch = self._schedule.deliver()
+        made = self._schedule.deliver()
+        batch = made.batch
         if self._audit:
             self._audit.write(batch)
-        self._count(time.monotonic() - began)
+        self._count(self._account.deliver(made, began))
         self._position = batch.epoch, batch.index + 1
         return batch
 
@@ -319,6 +311,7 @@ class Loader:
         if turn == self._turn:
             self._touch()
             self._ended = True
+            self._account.end_epoch()
 
     def _touch(self) -> None:
         self._resumes, self._next_epoch = False, self._position[0] + 1
@@ -385,8 +378,9 @@ class Loader:
                 continue  # of an epoch that was left
             self._asked_here.remove(number)
             self._made_here.add(number)
-            self._schedule.finish(self._here, number, batch)
-            self._counts["batches_here"] += 1
+            self._account.reports.update(0, self._local.metrics())
+            self._schedule.finish(self._here, number, Made(batch, 0))
+            self._account.counts["batches_here"] += 1
             patience_s = 0
 
     def _poll(self, patience_s: float) -> None:
@@ -403,7 +397,7 @@ class Loader:
         assert self._schedule is not None
         member, number, asked = self._coming.pop(ref)
         try:
-            batch, bad = ray.get(ref)
+            batch, bad, metrics, period_s = ray.get(ref)
         except ray.exceptions.RayTaskError as error:
             raise (error.cause if isinstance(error.cause, stoker.Error) else error) from None
         except _GONE as reason:
@@ -411,11 +405,12 @@ class Loader:
             return
         self._lost_in_a_row = 0
         self._usual_s += 0.2 * (time.monotonic() - asked - self._usual_s)
-        self._counts["bytes_received"] += batch._bytes
+        self._account.reports.update(member.number, metrics)
+        self._account.counts["bytes_received"] += batch._bytes
         if self._remember_bad(bad) and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
             raise stoker.Error(f"{len(self._bad)} bad samples, more than a run tolerates; the last: {bad[-1]['reason']}; if the data are damaged, "
                                "list the bad samples by `stoker verify DATA --quarantine FILE`, and pass over them by quarantine=FILE")
-        self._schedule.finish(member, number, batch)
+        self._schedule.finish(member, number, Made(batch, member.number, period_s))
 
     def _remember_bad(self, found: Sequence[dict[str, Any]]) -> bool:
         """Whether there are new ones."""
@@ -425,8 +420,6 @@ class Loader:
         return len(self._bad) > known
 
     def _count(self, waited_s: float) -> None:
-        self._counts["batches"] += 1
-        self._counts["waited_ns"] += int(waited_s * 1e9)
         since, waited, batches = self._period
         waited, batches, now = waited + waited_s, batches + 1, time.monotonic()
         self._period = [since, waited, batches]
@@ -443,9 +436,10 @@ class Loader:
         """As many actors as there should be are there, or on their way."""
         while self.actors + len(self._arriving) < self._crew.target:
             options = {"num_cpus": self._cpus, "max_restarts": 0, **self._actor_options}
-            member = _Member(worker_class().options(**options).remote(self._data, self._recipe, self._options))
+            number = self._account.counts["actors_started"] + 1
+            member = _Member(number, worker_class().options(**options).remote(self._data, self._recipe, self._options))
             self._arriving[member.actor.start.remote()] = member
-            self._counts["actors_started"] += 1
+            self._account.counts["actors_started"] += 1
         staying = [member for member in self._members if not member.dismissed]
         for member in staying[self._crew.target:]:
             member.dismissed = True
@@ -473,8 +467,9 @@ class Loader:
             self._members.remove(member)
             self._schedule.lose(member)
         self._coming = {ref: facts for ref, facts in self._coming.items() if facts[0] is not member}
+        self._account.reports.leave(member.number)
         _end(member)  # it may live, and only its answer be lost
-        self._counts["actors_lost"] += 1
+        self._account.counts["actors_lost"] += 1
         self._lost_in_a_row += 1
         _log.warning("an actor is lost, and its batches are made again: %s", str(reason).splitlines()[0])
         if self._lost_in_a_row > _LOST_AT_ONCE + self._crew.target:
@@ -487,6 +482,7 @@ class Loader:
             if self._schedule.under_way(member) == 0:
                 self._members.remove(member)
                 self._schedule.lose(member)
+                self._account.reports.leave(member.number)
                 _end(member)
 
 

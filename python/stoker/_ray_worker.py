@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
+import time
 from typing import Any
 
 import ray
@@ -18,8 +18,9 @@ class Worker:
     def __init__(self, data: Any, recipe: Any, options: dict[str, Any]) -> None:
         self._arguments = data, recipe, options
         # The same batch may be asked for again while it is made: an epoch that was left begins anew.
-        self._asked: Counter[tuple[int, int]] = Counter()
+        self._asked: dict[tuple[int, int], list[float]] = {}  # and when
         self._made: list[stoker.Batch] = []
+        self._made_at = 0.0
         self._changed = threading.Condition()
 
     @ray.method(concurrency_group="ask")
@@ -37,16 +38,19 @@ class Worker:
     def ask(self, epoch: int, index: int) -> None:
         self._loader.request(epoch, index)
         with self._changed:
-            self._asked[epoch, index] += 1
+            self._asked.setdefault((epoch, index), []).append(time.monotonic())
             self._changed.notify_all()
 
     @ray.method(concurrency_group="take")
-    def take(self, epoch: int, index: int) -> tuple[stoker.Batch, list[dict[str, Any]]]:
-        """A batch that ask() was called for, and the bad samples met so far. Calls may come in any order."""
+    def take(self, epoch: int, index: int) -> tuple[stoker.Batch, list[dict[str, Any]], dict[str, int], float]:
+        """A batch that ask() was called for, the bad samples met so far, this loader's metrics, and the seconds since it was asked
+        for or the one before was made. Calls may come in any order."""
         wanted = epoch, index
         with self._changed:
-            self._changed.wait_for(lambda: self._asked[wanted] > 0)
-            self._asked -= Counter([wanted])
+            self._changed.wait_for(lambda: wanted in self._asked)
+            asked, *others = self._asked.pop(wanted)
+            if others:
+                self._asked[wanted] = others
         found = next((batch for batch in self._made if (batch.epoch, batch.index) == wanted), None)
         if found is not None:
             self._made.remove(found)
@@ -56,7 +60,8 @@ class Worker:
                 found = batch
             else:
                 self._made.append(batch)
-        return found, self._loader.quarantine
+        before, self._made_at = self._made_at, time.monotonic()
+        return found, self._loader.quarantine, self._loader.metrics(), self._made_at - max(asked, before)
 
 
 def _part_of_memory(cores: int) -> int:

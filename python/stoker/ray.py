@@ -22,10 +22,11 @@ from stoker._command import run_json
 
 try:
     import ray
-except ImportError:
-    raise ImportError("stoker.ray needs Ray: pip install ray") from None
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("stoker.ray needs Ray: pip install ray", name=error.name) from None
 
-from stoker._ray_loader import EpochIterator, Loader, is_whole
+from stoker._ray_epoch import EpochIterator
+from stoker._ray_loader import Loader, is_whole
 
 __all__ = ["EpochIterator", "Loader", "index", "pack", "verify"]
 

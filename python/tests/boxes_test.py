@@ -227,6 +227,7 @@ def test_a_list_of_hugging_faces_has_boxes(tmp_path):
     ("yolo", b"-1 0.5 0.5 0.1 0.1", "not a class and four numbers"),
     ("yolo", b"1 0.5 0.5 0.1 0.1 0.9", "nor a class and the corners"), ("yolo", b"1 nan 0.5 0.1 0.1", "not a class and four numbers"),
     ("voc", VOC.replace("60", "inf").encode(), "no bndbox of four numbers"), ("coco", coco(objects_of(1), category_id=1.5), "no category_id"),
+    ("coco", coco(objects_of(1), category_id=2**63), "no category_id"),
     ("coco", coco(objects_of(1, 5)), "it has 5 boxes, and there is room for 4"),
 ])
 def test_what_is_not_boxes_is_a_bad_sample(source, text, words):

@@ -152,3 +152,23 @@ def test_the_image_and_the_label_may_be_other_fields(tmp_path):
     for choice in ({"image_field": "picture"}, {"label_field": "picture"}):
         with pytest.raises(stoker.Error, match="no field 'picture' in the data set, which has 'jpg', 'photo', 'kind'"):
             stoker.open(tmp_path / "shard.tar", **choice)
+
+
+@pytest.mark.parametrize("dtype, ending", [("i1", "i8"), ("<i2", "i16"), ("<i4", "i32"), ("<i8", "i64"), ("u1", "u8"), ("<u2", "u16"), ("<u4", "u32"),
+                                           ("<u8", "u64"), ("<f2", "f16"), ("<f4", "f32"), ("<f8", "f64")])
+def test_labels_are_numbers_of_any_type(tmp_path, dtype, ending):
+    numbers = [53, 7, 49, 110, 0]
+    image = encoded(picture(20, 20))
+    fields = {f"{number}.{field}": content for number, label in enumerate(numbers)
+              for field, content in (("jpg", image), (f"digit.{ending}", numpy.array(label, dtype).tobytes()))}
+    tar_of(tmp_path / "shard.tar", fields)
+    for name in ("digit", f"digit.{ending}"):
+        data = stoker.open(tmp_path / "shard.tar", label_field=name)
+        assert data.labels.tolist() == numbers and data.classes == []
+    if numpy.dtype(dtype).kind != "u":
+        tar_of(tmp_path / "unknown.tar", {**fields, f"2.digit.{ending}": numpy.array(-1, dtype).tobytes()})
+        assert stoker.open(tmp_path / "unknown.tar", label_field="digit").labels.tolist() == [53, 7, -1, 110, 0]
+    if numpy.dtype(dtype).kind == "f":
+        tar_of(tmp_path / "half.tar", {**fields, f"2.digit.{ending}": numpy.array(2.5, dtype).tobytes()})
+        with pytest.raises(stoker.Error, match=f"'digit.{ending}' is not one whole number"):
+            stoker.open(tmp_path / "half.tar", label_field="digit")

@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -198,6 +199,19 @@ def test_views_come_back_from_pickle(folder):
         for again in (pickle.loads(pickle.dumps(data)), copy.copy(data)):
             assert keys(again) == keys(data) and labels(again) == labels(data) and again.classes == data.classes
             assert audit_of(again) == audit_of(data)
+
+
+def test_views_of_data_that_have_changed_are_refused(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "copy")
+    data = stoker.open(tmp_path / "copy")
+    pickled = [pickle.dumps(view) for view in (data.subset([5, 30]), data.with_labels(list(range(len(data)))))]
+    for view in pickled:
+        pickle.loads(view)
+    first = next(path for path in sorted((tmp_path / "copy").rglob("*")) if path.is_file())
+    first.rename(first.with_name("z" + first.name))
+    for view in pickled:
+        with pytest.raises(stoker.Error, match="has other samples than when its subset or labels were pickled"):
+            pickle.loads(view)
 
 
 def audit_in_child(data, results):

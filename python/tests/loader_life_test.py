@@ -3,7 +3,10 @@ sample and of more than there are."""
 
 import copy
 import multiprocessing
+import os
 import pickle
+import signal
+import sys
 import threading
 
 import numpy as np
@@ -181,3 +184,41 @@ def test_a_trace_is_written_where_its_path_pointed_to(folder, recipe, tmp_path, 
         next(iter(loader))
         monkeypatch.chdir("elsewhere")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "trace.json"]
+
+
+def test_an_exception_of_a_signals_handler_takes_no_batch_away(folder):
+    """The signal comes while the batch is made, which takes some milliseconds: less than a wait without a look at signals."""
+    class Interrupted(Exception):
+        pass
+
+    def handler(*_):
+        raise Interrupted
+
+    def interrupt():
+        started.wait()
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    recipe = stoker.recipe().decode().resize((500, 500)).gaussian_blur(31)
+    before, interval, interrupted = signal.signal(signal.SIGUSR1, handler), sys.getswitchinterval(), 0
+    sys.setswitchinterval(1000)  # the other thread runs only once this one waits
+    try:
+        for _ in range(10):
+            with stoker.Loader(folder, recipe, batch=2, threads=1, prefetch=1, tune="off") as loader:
+                batches, batch, started = iter(loader), None, threading.Event()
+                thread = threading.Thread(target=interrupt)
+                thread.start()
+                try:
+                    started.set()
+                    batch = next(batches)
+                    thread.join()
+                except Interrupted:
+                    pass
+                thread.join()
+                if batch is None:
+                    interrupted += 1
+                    assert loader.state_dict()["batch"] == 0 and loader.metrics()["batches"] == 0
+                    assert next(batches).index == 0
+    finally:
+        sys.setswitchinterval(interval)
+        signal.signal(signal.SIGUSR1, before)
+    assert interrupted > 0

@@ -32,6 +32,14 @@ def test_stoker_tokens_is_there_without_being_imported():
                   ) == ["False", "True", "write"]
 
 
+def test_stoker_tensorboard_and_stoker_ray_are_there_without_being_imported():
+    assert output("import stoker", "print(stoker.tensorboard.write_scalars.__name__, 'ray' in dir(stoker))") == ["write_scalars", "True"]
+    assert output("import sys", "sys.modules['ray'] = None  # as if it were not installed", "import stoker", "print(hasattr(stoker, 'ray'))",
+                  "try:", "    stoker.ray", "except AttributeError as error:", "    print('pip install ray' in str(error))",
+                  "try:", "    import stoker.ray", "except ImportError as error:", "    print('pip install ray' in str(error))",
+                  ) == ["False", "True", "True"]
+
+
 def test_without_pytorch_everything_else_is_there_and_stoker_torch_says_what_is_missing():
     assert output("import sys", "sys.modules['torch'] = None  # as if it were not installed", "import stoker",
                   "print(stoker.Loader.__name__, hasattr(stoker, 'torch'))",

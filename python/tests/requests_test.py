@@ -52,9 +52,26 @@ def test_iterators_end_when_a_batch_is_requested(folder, recipe):
         batches = iter(loader)
         next(batches)
         loader.request(0, 5)
-        with pytest.raises(stoker.Error, match="epoch ended"):
+        with pytest.raises(stoker.Error, match="epoch has ended"):
             next(batches)
         assert loader.take().index == 5
+
+
+def test_the_state_stays_where_the_epochs_stand(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=4, threads=1) as loader, stoker.Loader(folder, recipe, batch=4, threads=1) as other:
+        batches = loader.epoch(5)
+        next(batches), next(batches)
+        state = loader.state_dict()
+        loader.request(0, 3)
+        loader.take()
+        assert loader.state_dict() == state and (state["epoch"], state["batch"]) == (5, 2)
+        assert next(iter(loader)).epoch == 6
+        other.load_state_dict(state)
+        other.request(0, 3)
+        other.take()
+        assert other.state_dict() == state
+        batch = next(iter(other))
+        assert (batch.epoch, batch.index) == (5, 2), "what was loaded is still ahead"
 
 
 @pytest.mark.parametrize("epoch, index, message", [(0, 12, "no batch 12"), (-1, 0, "at least 0"), (0, "1", "index"), (None, 1, "epoch")])

@@ -78,7 +78,7 @@ def test_an_iterator_of_before_has_ended_once_a_state_is_loaded(folder, recipe):
         state = loader.state_dict()
         next(batches)
         loader.load_state_dict(state)
-        with pytest.raises(stoker.Error, match="another one"):
+        with pytest.raises(stoker.Error, match="a state was loaded"):
             next(batches)
         batches = iter(loader)
         assert len(batches) == 5 and next(batches).index == 1

@@ -297,11 +297,13 @@ def test_what_makes_no_sense_is_refused(tmp_path, corpus):
     (tmp_path / "a.raw").write_bytes(b"12345")
     np.save(tmp_path / "f.npy", np.zeros(9, np.float32))
     np.save(tmp_path / "i.npy", np.arange(9))
+    np.save(tmp_path / "j.npy", np.arange(5))
     for data, options, words in (
             (tmp_path / "a.raw", dict(tokens=1), "does not say what its tokens are"),
             (tmp_path / "a.raw", dict(tokens=1, token_type="u16"), "not a whole number of tokens of type u16"),
             (tmp_path / "f.npy", dict(tokens=1), "which cannot be tokens"), (corpus[0], dict(tokens=1, token_type="u8"), "of type u16, not u8"),
             (corpus[0], dict(tokens=10**6), "too few tokens for a sequence"), (corpus[0], dict(tokens=0), "tokens"),
+            ([tmp_path / "j.npy", tmp_path / "i.npy"], dict(tokens=30), "i.npy', the longest of 2 files, has too few tokens for a sequence of 30 .* it: 9$"),
             (corpus[0], dict(tokens=5000, streams=9), "too few for 9 streams"), (corpus[0], dict(tokens="documents", streams=9), "streams are"),
             (corpus[0], dict(tokens="documents", document_seed=1), "for sequences"), (corpus[0], dict(document_seed=1), "give tokens"),
             (tmp_path / "i.npy", dict(tokens=1, document_seed=1), "i.npy' does not say where documents begin"),

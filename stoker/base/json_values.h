@@ -2,8 +2,10 @@
 // memory, and where there is none left the program ends.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,9 +20,9 @@ namespace stoker {
 bool for_each_json_value(std::string_view json,
                          const std::function<void(const std::string& pointer, nlohmann::json value)>& see);
 
-/// The number, if it is a whole one that `Whole` has; throws as get() does for others, which makes something of them.
+/// The number, if it is an integer that `Whole` has; get() makes something of others.
 template <typename Whole, typename Json>
-Whole whole_number(const Json& value) {
+std::optional<Whole> as_whole_number(const Json& value) {
   if (value.is_number_unsigned()) {
     const auto number = value.template get<std::uint64_t>();
     if (std::in_range<Whole>(number)) return static_cast<Whole>(number);
@@ -28,7 +30,24 @@ Whole whole_number(const Json& value) {
     const auto number = value.template get<std::int64_t>();
     if (std::in_range<Whole>(number)) return static_cast<Whole>(number);
   }
+  return std::nullopt;
+}
+
+/// The same; throws as get() does for others.
+template <typename Whole, typename Json>
+Whole whole_number(const Json& value) {
+  if (const std::optional<Whole> number = as_whole_number<Whole>(value)) return *number;
   throw Json::out_of_range::create(406, "not a whole number, or too large", &value);
+}
+
+/// Of a float, the number that it is, if it is whole and exact.
+template <typename Json>
+std::optional<std::int64_t> as_whole_float(const Json& value) {
+  constexpr double kExactMost = 0x1p53;
+  if (!value.is_number_float()) return std::nullopt;
+  const auto number = value.template get<double>();
+  const bool is_whole = std::abs(number) <= kExactMost && number == std::trunc(number);
+  return is_whole ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
 }
 
 /// The pointer to a member of the whole: "/a~1b" for "a/b".

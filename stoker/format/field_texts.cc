@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
-#include <concepts>
 #include <deque>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "stoker/base/error.h"
-#include "stoker/base/little_endian.h"
 #include "stoker/base/pending.h"
 #include "stoker/base/trimmed.h"
 #include "stoker/base/units.h"
 #include "stoker/format/dataset.h"
 #include "stoker/storage/source.h"
+#include "stoker/tensor/field_number.h"
 
 namespace stoker {
 namespace {
@@ -23,21 +23,17 @@ constexpr std::size_t kReadsAtOnce = 512;
 
 using LabelText = std::optional<std::string>;
 
-template <std::integral Integer>
-LabelText whole_text(Bytes bytes) {
-  if (bytes.size() != sizeof(Integer)) return std::nullopt;
-  const auto number = load_little_endian<Integer>(bytes.data());
-  if (!std::in_range<std::int64_t>(number)) return std::nullopt;
-  return fmt::to_string(number);
-}
+constexpr std::string_view kVarintEnding = ".varint";
 
-template <typename Float, std::integral Bits>
-LabelText float_text(Bytes bytes) {
-  constexpr Float kWholeMax = static_cast<Float>(std::uint64_t{1} << 53);
-  if (bytes.size() != sizeof(Float)) return std::nullopt;
-  const auto number = std::bit_cast<Float>(load_little_endian<Bits>(bytes.data()));
-  if (!(std::abs(number) <= kWholeMax) || std::trunc(number) != number) return std::nullopt;
-  return fmt::to_string(static_cast<std::int64_t>(number));
+template <typename Number>
+LabelText whole_text(Number number) {
+  if constexpr (std::is_integral_v<Number>) {
+    return std::in_range<std::int64_t>(number) ? LabelText(fmt::to_string(number)) : std::nullopt;
+  } else {
+    constexpr Number kWholeMax = static_cast<Number>(std::uint64_t{1} << 53);
+    if (!(std::abs(number) <= kWholeMax) || std::trunc(number) != number) return std::nullopt;
+    return fmt::to_string(static_cast<std::int64_t>(number));
+  }
 }
 
 /// One of protobuf's.
@@ -53,26 +49,19 @@ LabelText varint_text(Bytes bytes) {
   return fmt::to_string(static_cast<std::int64_t>(number));
 }
 
-/// The endings of fields of numbers (docs/formats.md).
-struct NumberForm {
-  std::string_view ending;
-  LabelText (*text)(Bytes bytes);
-};
-
-constexpr NumberForm kNumberForms[] = {{".varint", varint_text},
-                                       {".i64", whole_text<std::int64_t>},
-                                       {".i32", whole_text<std::int32_t>},
-                                       {".u64", whole_text<std::uint64_t>},
-                                       {".u32", whole_text<std::uint32_t>},
-                                       {".f32", float_text<float, std::uint32_t>},
-                                       {".f64", float_text<double, std::uint64_t>}};
-
 /// Nothing for what is no label.
 LabelText text_of_label(std::string_view field, Bytes bytes) {
-  for (const NumberForm& form : kNumberForms) {
-    if (field.ends_with(form.ending)) return form.text(bytes);
+  if (field.ends_with(kVarintEnding)) return varint_text(bytes);
+  if (const std::optional<DType> dtype = number_type_in_name(field)) {
+    if (bytes.size() != size_of(*dtype)) return std::nullopt;
+    return std::visit([](auto number) { return whole_text(number); }, load_field_number(*dtype, bytes.data()));
   }
   return std::string(trimmed(as_text(bytes)));
+}
+
+/// Whether that is how fields of numbers end whose names are one word longer.
+bool is_number_ending(std::string_view ending) {
+  return ending == kVarintEnding || (ending.rfind('.') == 0 && number_type_in_name(ending));
 }
 
 }  // namespace
@@ -80,11 +69,7 @@ LabelText text_of_label(std::string_view field, Bytes bytes) {
 const SampleField* label_field(const SampleRow& row, std::string_view name) {
   if (const SampleField* const field = row.field(name)) return field;
   for (const SampleField& field : row.fields) {
-    if (!field.name.starts_with(name)) continue;
-    const std::string_view ending = field.name.substr(name.size());
-    for (const NumberForm& form : kNumberForms) {
-      if (ending == form.ending) return &field;
-    }
+    if (field.name.starts_with(name) && is_number_ending(field.name.substr(name.size()))) return &field;
   }
   return nullptr;
 }

@@ -63,8 +63,10 @@ void check_windowed(const OrderOptions& options, int world) {
         counted(slots, "different sample"), counted(world, "rank"));
   }
   if (slots / world % options.repeats != 0) {
-    fail(ErrorKind::kUsage, "the order windowed cannot make batches of {} in which each sample comes {}", slots / world,
-         counted(options.repeats, "time"));
+    fail(ErrorKind::kUsage,
+         "the order windowed cannot make batches of {} in which each sample comes {}; use a multiple of {}, or other "
+         "repeats",
+         slots / world, counted(options.repeats, "time"), options.repeats);
   }
   const std::int64_t different = slots / options.repeats;  // samples of a global batch
   if (options.lanes % world == 0 && different % options.lanes == 0) return;

@@ -312,6 +312,10 @@ TEST(WindowedOrder, RefusesLanesThatDoNotDivideSayingWhichWould) {
   EXPECT_THAT(refusal(8, 8, 0, 1), HasSubstr("at least 1 sample, not 0"));
   EXPECT_THAT(refusal(8, 0, 10, 1), HasSubstr("lanes must be at least 1, not 0"));
   EXPECT_THAT(refusal(8, -8, 10, 1), HasSubstr("not -8"));
+  OrderOptions repeated = windowed({100}, 64, 8, 10);
+  repeated.repeats = 3;
+  EXPECT_THAT(error_of([&] { check_order(repeated, 1); }).message(),
+              HasSubstr("use a multiple of 3, or other repeats"));
   for (const int world : {1, 2, 4, 8}) check_order(windowed({100}, 256, 8, 1, Tail::kDrop), world);
   check_order({.samples = 100, .global_batch = 100}, 100);  // other orders ignore lanes and window
 }

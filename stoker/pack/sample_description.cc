@@ -3,19 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <concepts>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
 
 #include "stoker/base/error.h"
 #include "stoker/base/escaped.h"
-#include "stoker/base/little_endian.h"
 #include "stoker/base/words.h"
 #include "stoker/format/image_bytes.h"
 #include "stoker/format/json_text.h"
 #include "stoker/format/member_name.h"
 #include "stoker/storage/source.h"
+#include "stoker/tensor/field_number.h"
 
 namespace stoker {
 namespace {
@@ -29,31 +28,6 @@ constexpr Word<FieldKind> kFieldKinds[] = {{FieldKind::kImage, "image"},
 // An image's facts need all of its bytes; of anything else the beginning is enough.
 constexpr std::uint64_t kImageBytesMax = std::uint64_t{64} << 20, kOtherBytesMax = std::uint64_t{1} << 20;
 constexpr std::size_t kShownBytes = 100, kShownNumbers = 8, kShownHexBytes = 16;
-
-/// What a field's ending says of its bytes (docs/formats.md).
-struct NumberEnding {
-  std::string_view ending;
-  std::size_t bytes;  // of each; 0: it says so itself
-  std::string (*text)(const std::uint8_t* number);
-};
-
-template <std::integral Integer>
-std::string integer_text(const std::uint8_t* number) {
-  return fmt::to_string(load_little_endian<Integer>(number));
-}
-
-template <typename Float, std::integral Bits>
-std::string float_text(const std::uint8_t* number) {
-  return fmt::to_string(std::bit_cast<Float>(load_little_endian<Bits>(number)));
-}
-
-constexpr NumberEnding kNumberEndings[] = {
-    {".f32", 4, float_text<float, std::uint32_t>}, {".f64", 8, float_text<double, std::uint64_t>},
-    {".i8", 1, integer_text<std::int8_t>},         {".i16", 2, integer_text<std::int16_t>},
-    {".i32", 4, integer_text<std::int32_t>},       {".i64", 8, integer_text<std::int64_t>},
-    {".u8", 1, integer_text<std::uint8_t>},        {".u16", 2, integer_text<std::uint16_t>},
-    {".u32", 4, integer_text<std::uint32_t>},      {".u64", 8, integer_text<std::uint64_t>},
-    {".varint", 0, integer_text<std::int64_t>}};
 
 /// Takes one of protobuf's varints off the front; false if there is none.
 bool take_varint(Bytes& bytes, std::uint64_t& number) {
@@ -70,16 +44,16 @@ bool take_varint(Bytes& bytes, std::uint64_t& number) {
 
 /// Whether its name says that it holds numbers; then the first of them are shown.
 bool describe_numbers(Bytes bytes, FieldDescription& field) {
-  const auto format = std::find_if(std::begin(kNumberEndings), std::end(kNumberEndings),
-                                   [&](const NumberEnding& any) { return field.name.ends_with(any.ending); });
-  if (format == std::end(kNumberEndings) || (format->bytes > 0 && field.bytes % format->bytes != 0)) return false;
+  const std::optional<DType> dtype = number_type_in_name(field.name);
+  if (!dtype && !field.name.ends_with(".varint")) return false;
+  if (dtype && field.bytes % size_of(*dtype) != 0) return false;
   Bytes left = bytes;
   for (std::size_t i = 0; i < kShownNumbers && !left.empty(); ++i) {
     std::string text;
-    if (format->bytes > 0) {
-      if (left.size() < format->bytes) break;
-      text = format->text(left.data());
-      left = left.subspan(format->bytes);
+    if (dtype) {
+      if (left.size() < size_of(*dtype)) break;
+      text = std::visit([](auto number) { return fmt::to_string(number); }, load_field_number(*dtype, left.data()));
+      left = left.subspan(size_of(*dtype));
     } else {
       std::uint64_t number = 0;
       if (!take_varint(left, number)) return false;

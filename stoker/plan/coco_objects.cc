@@ -38,14 +38,10 @@ std::optional<CocoPlace> coco_place(std::string_view pointer, std::string_view l
 
 /// Also where a script wrote 2.0, "2" or true.
 std::optional<std::int64_t> whole_number(const CocoValue& value) {
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_integer()) return as_whole_number<std::int64_t>(value);
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   if (value.is_string()) return parse_number<std::int64_t>(value.get_ref<const std::string&>());
-  if (!value.is_number_float()) return std::nullopt;
-  constexpr double kExactMost = 0x1p53;
-  const auto number = value.get<double>();
-  const bool is_whole = std::abs(number) <= kExactMost && number == std::trunc(number);
-  return is_whole ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+  return as_whole_float(value);
 }
 
 bool is_class(std::string_view member) {
@@ -72,8 +68,14 @@ void take(const CocoValue& value, std::string_view member, CocoObject& object) {
 
 template <typename Number>
 void take_number(const CocoValue& value, std::vector<Number>& numbers) {
-  if (!(std::is_floating_point_v<Number> ? value.is_number() : value.is_number_integer())) refuse_shape();
-  numbers.push_back(value.get<Number>());
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!value.is_number()) refuse_shape();
+    numbers.push_back(value.get<Number>());
+  } else {
+    const std::optional<Number> number = as_whole_number<Number>(value);
+    if (!number) refuse_shape();
+    numbers.push_back(*number);
+  }
 }
 
 /// `place`: within the segmentation; empty, "/0", "/0/17".

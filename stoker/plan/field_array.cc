@@ -16,6 +16,7 @@
 #include "stoker/ops/array/array_meaning.h"
 #include "stoker/ops/array/array_numbers.h"
 #include "stoker/ops/array/array_place.h"
+#include "stoker/tensor/field_number.h"
 #include "stoker/tensor/npy_header.h"
 
 namespace stoker {
@@ -309,7 +310,7 @@ ArrayLayout array_layout_of(const SampleInput& sample, int field, const std::str
 
 ArrayLayout read_field_layout(Bytes beginning, std::uint64_t bytes, const std::string& name) {
   try {
-    const std::optional<DType> dtype = dtype_in_name(name);
+    const std::optional<DType> dtype = number_type_in_name(name);
     return dtype && !has_npy_magic(beginning) ? layout_of_numbers(*dtype, bytes) : read_npy_layout(beginning, bytes);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("its field '{}' is not an array: {}", name, error.message()));

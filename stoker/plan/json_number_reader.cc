@@ -1,6 +1,7 @@
 #include "stoker/plan/json_number_reader.h"
 
 #include <cassert>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -48,13 +49,18 @@ void write_json_number(Bytes json, const JsonNumber& number, MutableBytes out) {
   std::optional<Json> value = find(json, number.key);
   if (!value) fail(ErrorKind::kBadSample, "its JSON has no '{}'", number.key);
   if (value->is_boolean()) value = value->get<bool>() ? 1U : 0U;
-  if (number.dtype == DType::kF32 && value->is_number()) return store(value->get<float>(), out);
-  // An unsigned number is one that is not negative; larger ones than the type's stay out.
-  const bool fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= INT64_MAX : value->is_number_integer();
-  if (number.dtype == DType::kI64 && fits) return store(value->get<std::int64_t>(), out);
+  if (number.dtype == DType::kF32 && value->is_number()) {
+    const auto single = value->get<float>();
+    if (std::isfinite(single)) return store(single, out);
+  }
+  if (number.dtype == DType::kI64) {
+    const std::optional<std::int64_t> whole =
+        value->is_number_float() ? as_whole_float(*value) : as_whole_number<std::int64_t>(*value);
+    if (whole) return store(*whole, out);
+  }
   const std::string name = number.key.empty() ? "its JSON" : fmt::format("'{}' in its JSON", number.key);
   fail(ErrorKind::kBadSample, "{} is {}, and not a {}", name, text_of(*value),
-       number.dtype == DType::kF32 ? "number" : "whole number");
+       number.dtype == DType::kF32 ? "number that f32 holds" : "whole number that i64 holds");
 }
 
 std::string json_text(Bytes json, const std::string& key, bool may_lack) {

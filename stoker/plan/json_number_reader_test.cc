@@ -39,6 +39,7 @@ TEST(JsonNumber, IsFoundByKeyOrPointer) {
   EXPECT_EQ(read<float>(kJson, "label"), -7.0f);
   EXPECT_EQ(read<std::int64_t>(kJson, ""), 3);
   EXPECT_EQ(read<std::int64_t>(R"({"a": 9223372036854775807})", "a"), INT64_MAX);
+  EXPECT_EQ(read<std::int64_t>(R"({"a": -5.0})", "a"), -5);
 }
 
 TEST(JsonNumber, IsTheWholeTextOrATruthValue) {
@@ -65,7 +66,8 @@ TEST(JsonNumber, IsBadWhereItIsNotThereOrNoSuchNumber) {
   EXPECT_THAT(refusal(R"({"a": 1})", "b"), HasSubstr("has no 'b'"));
   EXPECT_THAT(refusal("[1]", "b"), HasSubstr("has no 'b'"));
   EXPECT_THAT(refusal("[1]", "/1"), HasSubstr("has no '/1'"));
-  for (const char* value : {"1.5", "\"1\"", "null", "9223372036854775808", "[1]"}) {
+  EXPECT_THAT(error_of([] { read<float>("3.5e38", ""); }).message(), HasSubstr("and not a number that f32 holds"));
+  for (const char* value : {"1.5", "1e16", "\"1\"", "null", "9223372036854775808", "[1]"}) {
     EXPECT_THAT(refusal(std::string("{\"a\": ") + value + "}", "a"), HasSubstr("and not a whole number")) << value;
   }
 }

@@ -10,8 +10,8 @@ namespace stoker {
 namespace {
 
 // What a batch has in Python besides its outputs, which are attributes too; torch's is a tuple.
-constexpr std::array<std::string_view, 8> kBatchAttributes = {"key",   "position", "epoch", "index",
-                                                              "valid", "outputs",  "count", "random_seed"};
+constexpr std::array<std::string_view, 11> kBatchAttributes = {
+    "key", "position", "epoch", "index", "valid", "outputs", "errors", "random_seed", "record_stream", "count", "map"};
 
 }  // namespace
 

@@ -229,8 +229,9 @@ TEST(Recipe, RefusesWholeNumbersThatAreNotExact) {
 
 TEST(Recipe, NamesViewsByIdentifiersThatBatchesDoNotUseThemselves) {
   for (const char* name : {"left", "B", "x1", "valid_pixels", "class_"}) EXPECT_NO_THROW(Recipe().view(name)) << name;
-  for (const std::string name : {"", "a\"b", "_left", "__len__", "1st", "left.png", "a b", "\xC3\xA4", "a-b", "key",
-                                 "position", "epoch", "index", "valid", "outputs", "count"}) {
+  for (const std::string name :
+       {"", "a\"b", "_left", "__len__", "1st", "left.png", "a b", "\xC3\xA4", "a-b", "key", "position", "epoch",
+        "index", "valid", "outputs", "count", "errors", "record_stream", "map"}) {
     Recipe recipe;
     try {
       recipe.view(name);

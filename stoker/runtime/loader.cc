@@ -51,6 +51,7 @@ class Loader::Running {
     if (batch && *batch) replay_.delivered(*batch);
     return batch;
   }
+  bool wait(Consumer::Deadline deadline) { return replay_.running() || engine_->wait(deadline); }
   Replay& replay() { return replay_; }
   bool replays() const { return replays_; }
 
@@ -122,6 +123,10 @@ std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) 
   return running_->next(std::chrono::steady_clock::now() + patience);
 }
 
+bool Loader::wait_within(std::chrono::milliseconds patience) {
+  return running_->wait(std::chrono::steady_clock::now() + patience);
+}
+
 Loader::Epoch Loader::epoch(std::int64_t epoch) {
   start_epoch(epoch);
   return {this, turn_};
@@ -130,7 +135,7 @@ Loader::Epoch Loader::epoch(std::int64_t epoch) {
 BatchPtr Loader::next_of(std::int64_t turn) {
   if (turn == turn_) return next();
   fail(ErrorKind::kUsage,
-       "this iterator's epoch ended when another one was started; a loader runs one epoch at a time");
+       "this iterator's epoch has ended: another epoch was started, a state was loaded, or a batch was requested");
 }
 
 void Loader::set(const Knobs& knobs) { running_->set(knobs); }

@@ -85,6 +85,8 @@ class Loader {
   BatchPtr next();
   /// Like next(), but returns nullopt after `patience`.
   std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);
+  /// Waits for what next() returns or throws, and leaves it there; false after `patience`. The position stays.
+  bool wait_within(std::chrono::milliseconds patience);
 
   /// Measures what a step takes without loading, in the training itself: the batch that next() returns next is returned
   /// so many times more before the others go on. Order, position, state, audit and metrics do not count these. The

@@ -71,7 +71,7 @@ TEST_P(RequestedOf, AnyOrderTheBatchesAreThoseOfARun) {
     const auto [epoch, number] = requests[taken];
     ASSERT_EQ(std::pair(batch->epoch, batch->index), std::pair(epoch, number));
     EXPECT_EQ(audit_of(*batch), (expected.at({epoch, number})));
-    EXPECT_EQ(loader.position(), (LoaderPosition{epoch, number + 1}));
+    EXPECT_EQ(loader.position(), LoaderPosition{}) << "no epoch has begun";
   }
   Lines rest, epoch_again;
   for (const BatchPtr& batch : loader.epoch(1)) {
@@ -101,6 +101,53 @@ TEST(Requested, FromAnotherThreadWhileTheConsumerWaits) {
   });
   for (int batch = 9; batch >= 0; --batch) EXPECT_EQ(loader.next()->index, batch);
   other.join();
+}
+
+TEST(Requested, DoNotMoveThePositionOfTheEpochs) {
+  Loader loader(memory_dataset().dataset, small_recipe(), {.batch = 5, .threads = 1});
+  loader.start_epoch(4);
+  for (int batch = 0; batch < 2; ++batch) loader.next();
+  const std::string state = loader.state();
+  loader.start_requests();
+  loader.request({0, 3});
+  EXPECT_EQ(loader.next()->index, 3);
+  loader.start_requests();  // once more
+  EXPECT_EQ(loader.position(), (LoaderPosition{4, 2}));
+  EXPECT_EQ(loader.next_epoch(), 5);
+  EXPECT_EQ(loader.state(), state);
+
+  loader.load_state(state);
+  loader.start_requests();
+  loader.request({1, 7});
+  EXPECT_EQ(loader.next()->index, 7);
+  EXPECT_EQ(loader.state(), state);
+  EXPECT_EQ(loader.next_epoch(), 4);
+  loader.start_epoch(4);
+  EXPECT_EQ(loader.next()->index, 2) << "a state that was loaded is still ahead";
+}
+
+TEST(Awaited, ABatchIsLeftWhereItIs) {
+  LoaderOptions options{.batch = 5, .threads = 1, .order = OrderKind::kNone};
+  options.bad_sample = BadSlotPolicy::kFail;
+  Loader loader(memory_dataset({.bad = {12}}).dataset, small_recipe(), options);
+  constexpr std::chrono::milliseconds kLong{60'000};
+  loader.start_epoch(3);
+  for (int batch = 0; batch < 2; ++batch) {
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_TRUE(loader.wait_within(kLong));
+      EXPECT_EQ(loader.position(), (LoaderPosition{3, batch}));
+      EXPECT_EQ(loader.metrics()[Metric::kBatches], batch);
+    }
+    EXPECT_EQ(loader.next()->index, batch);
+  }
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(loader.wait_within(kLong)) << "so is its error";
+    EXPECT_EQ(loader.position(), (LoaderPosition{3, 2}));
+  }
+  EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kBadSample);
+  EXPECT_EQ(loader.bad_samples().size(), 1U);
+  loader.start_requests();
+  EXPECT_FALSE(loader.wait_within(std::chrono::milliseconds(1))) << "nothing is requested";
 }
 
 TEST(Requested, WhatThereIsNotIsRefused) {

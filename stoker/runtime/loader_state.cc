@@ -6,6 +6,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/json_values.h"
 
 namespace stoker {
 namespace {
@@ -55,7 +56,7 @@ constexpr Compared kCompared[] = {{"/stoker_state", "the state's version"},
                                   {"/order/window", "the window"},
                                   {"/order/lanes", "the lanes"},
                                   {"/order/shards", "the division into shards"},
-                                  {"/order/repeats", "the repeats"},
+                                  {"/order/repeats", "repeats", "1"},
                                   {"/order/batch_repeats", "batch_repeats", "1"},
                                   {"/nvjpeg", "nvjpeg, whose pixels differ,", "false"},
                                   {"/own_random", "the function with random numbers of its own", "none"}};
@@ -69,10 +70,9 @@ std::string text_of(const Json& json, const Compared& compared) {
 
 std::int64_t count_at(const Json& json, const char* name) {
   const auto value = json.find(name);
-  if (value == json.end() || !value->is_number_integer() || *value < 0) {
-    fail(ErrorKind::kUsage, "the state is damaged: its '{}' is not a count", name);
-  }
-  return value->get<std::int64_t>();
+  const std::optional<std::int64_t> count = value == json.end() ? std::nullopt : as_whole_number<std::int64_t>(*value);
+  if (!count || *count < 0) fail(ErrorKind::kUsage, "the state is damaged: its '{}' is not a count", name);
+  return *count;
 }
 
 Json parsed_state(std::string_view json) {

@@ -375,8 +375,8 @@ TEST(Loader, RefusesIteratorsOfAnEpochThatEndedForAnother) {
   Loader::Epoch second = loader.epoch(1);
   Loader::Epoch::Iterator now = second.begin();
   EXPECT_EQ((*now)->index, 0);
-  EXPECT_THAT(error_of([&] { ++old; }).message(), HasSubstr("one epoch at a time"));
-  EXPECT_THAT(error_of([&] { first.begin(); }).message(), HasSubstr("one epoch at a time"));
+  EXPECT_THAT(error_of([&] { ++old; }).message(), HasSubstr("epoch has ended"));
+  EXPECT_THAT(error_of([&] { first.begin(); }).message(), HasSubstr("epoch has ended"));
   ++now;
   EXPECT_EQ((*now)->epoch, 1);
   EXPECT_EQ((*now)->index, 1) << "the others took no batch";

@@ -64,7 +64,8 @@ with stoker.ray.Loader(folder, recipe, actors={actors}, here={here}, audit=out +
     print(json.dumps(loader.metrics()))
 """, folder, tmp_path)
     assert (tmp_path / "audit").read_text() == audit
-    assert told["batches"] == 3 * 38
+    assert (told["batches"], told["samples"], told["epochs"]) == (3 * 38, 3 * 150, 3)
+    assert told["decode_ns"] > 0 and told["consumer_wait_ns"] > 0
     assert (told["batches_here"] > 0) == here
     assert told["actors_lost"] == 0
     assert told["bytes_received"] > 0 or here, "this process may be done before any actor has begun"
@@ -103,6 +104,28 @@ with stoker.ray.Loader(folder, recipe, actors=2, here=False, audit=out + "/audit
 """, folder, tmp_path)
     assert told["actors_lost"] > 0
     assert (tmp_path / "audit").read_text() == audit
+
+
+def test_the_report_says_what_limits(folder, tmp_path):
+    """A consumer whose steps are long; one without steps; and one of batches that take longer to send than to make."""
+    told = run("""
+def verdict(recipe, step_s=0.0, **options):
+    with stoker.ray.Loader(folder, recipe, actors=1, here=False, seed=5, **options) as loader:
+        for epoch in range(2):
+            for batch in loader: time.sleep(step_s)
+        report = loader.report(epoch=1)
+        assert loader.report().samples == 2 * report.samples == 300
+        assert report.steps == len(loader) and loader.report().steps == 2 * len(loader)
+        return report.as_dict()
+slow = stoker.recipe().decode().resize([600, 600]).gaussian_blur(kernel_size=[23, 23])
+large = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20).pad_to(1 << 20)
+print(json.dumps([verdict(recipe, step_s=0.3, batch=30), verdict(slow, batch=10), verdict(large, batch=10)]))
+""", folder, tmp_path)
+    fed, making, coming = told
+    assert fed["fed"] and fed["bottleneck"] == "step" and fed["step_s"] >= 0.3
+    assert making["bottleneck"] == "cpu transform" and making["samples_per_s_needed"] is None
+    assert coming["bottleneck"] == "copy", coming
+    assert all(abs(sum(report["wait"].values()) - 1) < 1e-6 for report in told)
 
 
 def test_a_state_goes_from_one_kind_of_loader_to_the_other(folder, audit, tmp_path):

@@ -38,4 +38,19 @@ std::uint64_t ArrowBuffer::number(std::uint64_t row, std::size_t width) {
 
 bool ArrowBuffer::bit(std::uint64_t row) { return (read(row / 8, 1)[0] >> row % 8 & 1) != 0; }
 
+bool ArrowBuffer::all_bits(std::uint64_t begin, std::uint64_t end) {
+  const auto are_set = [&](std::uint64_t until) {
+    while (begin < until && bit(begin)) ++begin;
+    return begin == until;
+  };
+  if (!are_set(std::min(end, (begin + 7) / 8 * 8))) return false;
+  while (end - begin >= 8) {
+    const auto count = static_cast<std::size_t>(std::min((end - begin) / 8, kWindowBytes));
+    const Bytes bytes = read(begin / 8, count);
+    if (!std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0xff; })) return false;
+    begin += 8 * count;
+  }
+  return are_set(end);
+}
+
 }  // namespace stoker

@@ -26,6 +26,8 @@ class ArrowBuffer {
   /// The number of so many bytes at a row.
   std::uint64_t number(std::uint64_t row, std::size_t width);
   bool bit(std::uint64_t row);
+  /// Whether the bits of all these rows are set.
+  bool all_bits(std::uint64_t begin, std::uint64_t end);
 
  private:
   Source* source_ = nullptr;

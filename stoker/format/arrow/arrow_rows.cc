@@ -306,7 +306,8 @@ void ArrowRows::add_list(Column& column, std::string_view name, std::uint64_t ro
   const std::uint64_t count = span.end - span.begin;
   if (count == 0 || field.kind == ArrowKind::kNull) return;
   const bool is_too_long = !lies_together(field) && count > kListValuesMax;
-  if (is_too_long || field.kind == ArrowKind::kTruth || (lies_together(field) && values.has_nulls)) {
+  const bool has_null = lies_together(field) && values.has_nulls && !values.validity.all_bits(span.begin, span.end);
+  if (is_too_long || has_null || field.kind == ArrowKind::kTruth) {
     passed_over_.emplace(name);
     return;
   }

@@ -223,6 +223,28 @@ TEST(ArrowRows, PassesOverListsThatDoNotLieTogetherOrAreLong) {
   EXPECT_THAT(passed_over, ElementsAre("nulls", "pairs", "texts", "truths"));
 }
 
+TEST(ArrowRows, PassesOverOnlyTheListsThatHaveNulls) {
+  constexpr std::uint32_t kCounts[] = {3,  2, 0,
+                                       41, 1, 17};  // ends of them lie within bytes of what is valid, and at their ends
+  for (std::size_t null_list = 0; null_list < std::size(kCounts); ++null_list) {
+    ArrowTestColumn lists = {.name = "a", .type = "list", .children = {{.name = "item", .type = "u8"}}};
+    ArrowTestColumn& items = lists.children.front();
+    std::vector<std::string> expected;
+    for (std::size_t i = 0; i < std::size(kCounts); ++i) {
+      lists.counts.push_back(kCounts[i]);
+      for (std::uint32_t item = 0; item < kCounts[i]; ++item) {
+        items.values.emplace_back(1, static_cast<char>('a' + i));
+        items.valid.push_back(i != null_list || item + 1 < kCounts[i]);
+      }
+      const bool is_there = kCounts[i] > 0 && i != null_list;
+      expected.push_back(is_there ? "a.u8=" + std::string(kCounts[i], static_cast<char>('a' + i)) : "");
+    }
+    std::vector<std::string> passed_over;
+    EXPECT_EQ(arrow_listing(arrow_stream({{lists}}), &passed_over), expected) << null_list;
+    EXPECT_EQ(passed_over.size(), kCounts[null_list] > 0 ? 1U : 0U);
+  }
+}
+
 TEST(ArrowRows, SaysWhatItDoesNotRead) {
   EXPECT_THAT(arrow_refusal(arrow_stream({{{.name = "when", .type = "union"}}})),
               HasSubstr("column 'when' is of type 99 of Arrow"));

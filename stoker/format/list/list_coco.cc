@@ -117,8 +117,7 @@ class ElementValues {
 
   std::optional<std::int64_t> number(std::string_view key) const {
     const auto found = values_.find(key);
-    if (found == values_.end() || !found->second.is_number_integer()) return std::nullopt;
-    return found->second.get<std::int64_t>();
+    return found == values_.end() ? std::nullopt : as_whole_number<std::int64_t>(found->second);
   }
   std::optional<std::string> text(std::string_view key) const {
     const auto found = values_.find(key);

@@ -137,6 +137,10 @@ TEST_F(ListFormatTest, TakesWholeNumbersHoweverTheyAreWritten) {
                      "{\"path\": \"n01/c.1.png\", \"label\": null}\n"),
               ElementsAre(10, 2, -1));
   EXPECT_THAT(labels("a.jsonl",
+                     "{\"path\": \"a.jpg\", \"label\": true}\n{\"path\": \"n01/b.jpg\", \"label\": false}\n"
+                     "{\"image\": true, \"path\": \"n01/c.1.png\", \"label\": [1]}\n"),
+              ElementsAre(1, 0, -1));
+  EXPECT_THAT(labels("a.jsonl",
                      "{\"path\": \"a.jpg\", \"label\": \"+3\"}\n{\"path\": \"n01/b.jpg\", \"label\": 1e2}\n"
                      "{\"path\": \"n01/c.1.png\", \"label\": -1.0}\n"),
               ElementsAre(3, 100, -1));

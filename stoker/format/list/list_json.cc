@@ -16,22 +16,20 @@ namespace {
 std::optional<std::string> scalar_text(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return value.dump();
-  if (!value.is_number_float()) return std::nullopt;
-  constexpr auto kWholeMax = static_cast<double>(std::uint64_t{1} << 53);
-  const auto number = value.get<double>();
-  if (!(std::abs(number) <= kWholeMax) || std::trunc(number) != number) return std::nullopt;
-  return fmt::to_string(static_cast<std::int64_t>(number));
+  const std::optional<std::int64_t> whole = as_whole_float(value);
+  return whole ? std::optional(fmt::to_string(*whole)) : std::nullopt;
 }
 
 /// Of the keys in `wanted`, which earlier ones precede, those that an object has.
 class KeysOfObject {
  public:
-  explicit KeysOfObject(const std::vector<std::string_view>& wanted) : wanted_(wanted), found_(wanted.size()) {}
+  KeysOfObject(const std::vector<std::string_view>& wanted, bool takes_truths)
+      : wanted_(wanted), takes_truths_(takes_truths), found_(wanted.size()) {}
 
   void see(std::string_view pointer, const nlohmann::json& value) {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (pointer.substr(1) != wanted_[i]) continue;
-      found_[i] = scalar_text(value);
+      found_[i] = takes_truths_ && value.is_boolean() ? fmt::to_string(int{value.get<bool>()}) : scalar_text(value);
       has_fraction_ = has_fraction_ || (value.is_number_float() && !found_[i]);
     }
   }
@@ -44,6 +42,7 @@ class KeysOfObject {
 
  private:
   const std::vector<std::string_view>& wanted_;
+  const bool takes_truths_;  // as 1 and 0
   std::vector<std::optional<std::string>> found_;
   bool has_fraction_ = false;
 };
@@ -55,7 +54,7 @@ struct PathAndLabel {
 
 /// Nothing if the text is not an object.
 std::optional<PathAndLabel> read_object(std::string_view text) {
-  KeysOfObject paths(kPathColumns), labels(kLabelColumns);
+  KeysOfObject paths(kPathColumns, false), labels(kLabelColumns, true);
   bool is_object = false;
   const bool is_json = for_each_json_value(text, [&](const std::string& pointer, const nlohmann::json& value) {
     if (pointer.empty()) {

@@ -26,7 +26,7 @@ struct SchemaElement {
   std::uint32_t width = 0;
   Repetition repetition = Repetition::kRequired;
   std::size_t children = 0;
-  bool is_list = false, is_unsigned = false;
+  bool is_list = false, is_unsigned = false, is_half = false;
 };
 
 template <typename Enum>
@@ -64,13 +64,14 @@ void read_converted_type(std::int64_t number, SchemaElement& element) {
 
 /// The same in the newer one.
 void read_logical_type(ThriftReader& footer, ThriftType type, SchemaElement& element) {
-  constexpr int kList = 3, kInteger = 10;
+  constexpr int kList = 3, kInteger = 10, kFloat16 = 15;
   footer.read_struct(type, [&](int number, ThriftType field) {
     if (number == kInteger) {
       if (is_unsigned_integer(footer, field)) element.is_unsigned = true;
       return;
     }
     if (number == kList) element.is_list = true;
+    if (number == kFloat16) element.is_half = true;
     footer.skip(field);
   });
 }
@@ -170,6 +171,7 @@ class SchemaWalk {
       column.type = *element.type;
       column.width = element.width;
       column.is_unsigned = element.is_unsigned && column.is_integer();
+      column.is_half = element.is_half && column.type == ParquetType::kFixedBytes && column.width == 2;
       if (columns_.size() == ParquetFooter::kColumnsMax) {
         fail(ErrorKind::kData, "it has more than {} columns", ParquetFooter::kColumnsMax);
       }

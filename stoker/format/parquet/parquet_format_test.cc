@@ -174,6 +174,19 @@ TEST(ParquetFormat, KeepsUnsignedNumbersWhole) {
   }
 }
 
+TEST(ParquetFormat, KnowsHalfPrecision) {
+  for (const ParquetEncoding encoding :
+       {ParquetEncoding::kPlain, ParquetEncoding::kDictionary, ParquetEncoding::kSplitBytes}) {
+    const auto column = [&](const std::string& name, bool is_half, const ParquetTestRow& row) {
+      return ParquetTestColumn{
+          .path = name, .type = ParquetType::kFixedBytes, .is_half = is_half, .encoding = encoding, .rows = {row}};
+    };
+    EXPECT_THAT(parquet_listing(parquet_file({column("a", true, {"pq"}), column("b", false, {"pq"}),
+                                              column("c.list.element", true, {"pq", "rs", "pq"})})),
+                ElementsAre("train-00000-of-00002/00000000 -1 a.f16=pq b=pq c.f16=pqrspq"));
+  }
+}
+
 TEST(ParquetFormat, NumbersSamplesThatHaveNoKey) {
   const std::string file =
       parquet_file({{.path = "img", .rows = {{kParquetPng}, {kParquetJpeg}}}}, {.rows_per_group = 1});

@@ -25,9 +25,9 @@ std::string_view suffix_of(const ParquetColumn& column) {
     case ParquetType::kInt64: return column.is_unsigned ? ".u64" : ".i64";
     case ParquetType::kFloat: return ".f32";
     case ParquetType::kDouble: return ".f64";
+    case ParquetType::kFixedBytes: return column.is_half ? ".f16" : "";
     case ParquetType::kInt96:
-    case ParquetType::kByteArray:
-    case ParquetType::kFixedBytes: break;
+    case ParquetType::kByteArray: break;
   }
   return {};
 }

@@ -283,6 +283,12 @@ struct SchemaNode {
         footer.end_struct();
       }
     }
+    if (column && column->is_half) {
+      footer.begin_struct(10);
+      footer.begin_struct(15);
+      footer.end_struct();
+      footer.end_struct();
+    }
     footer.end_struct();
     for (const SchemaNode& child : children) child.write(footer, false, options);
   }

@@ -24,6 +24,7 @@ struct ParquetTestColumn {
   ParquetType type = ParquetType::kByteArray;
   bool is_optional = false;  // its values may be null
   bool is_unsigned = false;  // of integers
+  bool is_half = false;      // of two fixed bytes
   ParquetEncoding encoding = ParquetEncoding::kPlain;
   std::vector<ParquetTestRow> rows{};
 };

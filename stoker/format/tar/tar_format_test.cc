@@ -223,6 +223,17 @@ TEST(TarFormat, WarnsOfHalfAnEndMark) {
   EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("half of a tar's end mark"))));
 }
 
+TEST(TarFormat, WarnsOfWhatFollowsTheEndMark) {
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel, std::string_view message) { warnings.emplace_back(message); });
+  EXPECT_EQ(listing(small_tar() + std::string(9000, '\0')).size(), 2u) << "as tar fills its last block";
+  EXPECT_THAT(warnings, IsEmpty());
+  EXPECT_EQ(listing(small_tar() + small_tar()).size(), 2u);
+  set_log_sink(nullptr);
+  const std::string at = fmt::format("at byte {}:", small_tar().size() - 1024);
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("goes on after its end mark"), HasSubstr(at))));
+}
+
 TEST(TarFormat, MissesTheEndMarkAlsoAfterAMemberOfZeros) {
   EXPECT_THAT(failure_to_scan(tar_member("a.jpg", std::string(2048, '\0'))).message(),
               HasSubstr("without a tar's end mark"));

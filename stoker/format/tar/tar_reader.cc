@@ -17,7 +17,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t kRecord = 512;  // tar's unit: headers, and what data is padded to
+constexpr std::uint64_t kRecord = 512;            // tar's unit: headers, and what data is padded to
+constexpr std::uint64_t kAfterEndMax = 64 << 10;  // of what follows the end mark: most tools write up to 9 KiB of zeros
 
 // After a seek only a header is wanted; where members are small and nothing is seeked over, blocks double up to the
 // most.
@@ -118,12 +119,20 @@ std::string TarReader::read(std::size_t limit) {
 void TarReader::require_end_mark(std::uint64_t last_end) const {
   const std::uint64_t end = consumed();
   if (end >= last_end + kRecord && end <= size_) {
-    std::array<std::uint8_t, kRecord> record;
-    read_fully(source_, end - kRecord, record);
-    if (std::all_of(record.begin(), record.end(), [](std::uint8_t byte) { return byte == 0; })) {
+    const std::uint64_t begin = end - kRecord;
+    std::vector<std::uint8_t> tail(static_cast<std::size_t>(std::min(size_ - begin, kRecord + kAfterEndMax)));
+    read_fully(source_, begin, tail);
+    const auto something =
+        std::find_if(tail.begin(), tail.end(), [](std::uint8_t byte) { return byte != 0; }) - tail.begin();
+    if (static_cast<std::uint64_t>(something) >= kRecord) {
       if (size_ - last_end < 2 * kRecord) {
         log(LogLevel::kWarning, "'{}' ends with half of a tar's end mark: it may have been truncated{}", source_.name(),
             last_member());
+      } else if (static_cast<std::size_t>(something) < tail.size()) {
+        log(LogLevel::kWarning,
+            "'{}' goes on after its end mark, which is at byte {}: what follows is not read; join tars by `tar "
+            "--concatenate`, not by `cat`",
+            source_.name(), last_end);
       }
       return;
     }

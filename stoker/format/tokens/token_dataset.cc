@@ -52,8 +52,11 @@ class TokenDataset final : public Dataset {
       first_samples_.push_back(first_samples_.back() + samples_of(file));
     }
     if (first_samples_.back() == 0) {
-      fail(ErrorKind::kData, "'{}' has too few tokens for a sequence of {} and the one after it",
-           files_.front().source->name(), length_);
+      const TokenFile& longest = *std::ranges::max_element(files_, {}, &TokenFile::tokens);
+      fail(ErrorKind::kData, "'{}'{} has too few tokens for a sequence of {} and the one after it: {}",
+           longest.source->name(),
+           files_.size() == 1 ? "" : fmt::format(", the longest of {},", counted(files_.size(), "file")), length_,
+           longest.tokens);
     }
     if (streams_ > 0) {
       if (first_samples_.back() < streams_) {

@@ -214,13 +214,4 @@ std::optional<double> convert_numbers(const StoredNumbers& stored, DType dtype, 
   return convert_by<std::int64_t>(stored, store);
 }
 
-std::optional<DType> dtype_in_name(std::string_view field) {
-  const std::size_t dot = field.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  constexpr DType kTypes[] = {DType::kI32, DType::kI64, DType::kU32, DType::kU64, DType::kF32, DType::kF64};
-  const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                         [&](DType type) { return to_string(type) == field.substr(dot + 1); });
-  return found == std::end(kTypes) ? std::nullopt : std::optional(*found);
-}
-
 }  // namespace stoker

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "stoker/tensor/dtype.h"
 
@@ -27,8 +26,5 @@ void store_floats(const float* values, std::size_t count, DType dtype, std::uint
 /// Of any type, at any address. Whole numbers stay what they are; where floats become whole numbers, they must be; to
 /// f16 and bf16 the way leads through float32. Returns a number that the type does not have, if there is one.
 std::optional<double> convert_numbers(const StoredNumbers& stored, DType dtype, std::uint8_t* to);
-
-/// Of a field that holds such numbers alone, without a header: formats name it "score.f32".
-std::optional<DType> dtype_in_name(std::string_view field);
 
 }  // namespace stoker

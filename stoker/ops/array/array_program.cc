@@ -4,6 +4,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/array/array_numbers.h"
+#include "stoker/tensor/field_number.h"
 
 namespace stoker {
 namespace {
@@ -41,7 +42,7 @@ Shape ArrayProgram::output_shape() const {
 }
 
 void ArrayProgram::check() const {
-  if (!shape && !crop && !dtype_in_name(field)) {
+  if (!shape && !crop && !number_type_in_name(field)) {
     fail(ErrorKind::kUsage, "it must say how many axes arrays have: decode_array(shape=[3, -1]), or add array_crop");
   }
   if (rank() > ArrayLayout::kAxesMax) {

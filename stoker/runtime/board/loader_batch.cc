@@ -108,8 +108,8 @@ bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
   }
   if (const std::optional<int> slot = device_batch_->refused_slot()) {
     fail(ErrorKind::kData,
-         "sample '{}' is a JPEG that nvJPEG on {} cannot decode; leave nvjpeg out, or make an index with `stoker "
-         "index`, which finds damaged images before the run",
+         "sample '{}' is a JPEG that nvJPEG on {} cannot decode: it is damaged, or of a kind that nvJPEG does not "
+         "support; leave nvjpeg out, and the host decodes it or says what is wrong with it",
          key[static_cast<std::size_t>(*slot)], side_.device->name());
   }
   return true;

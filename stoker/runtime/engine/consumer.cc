@@ -87,6 +87,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
   core_.check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
   const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
+  left_.reset();
   delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
   const bool goes_back = resume && epoch < resume->epoch;
   on_request_ = false;
@@ -114,9 +115,9 @@ void Consumer::start_requests() {
   core_.check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
   core_.board.tickets.start_requests();
+  if (!on_request_) left_ = Left{position(), next_epoch()};
   on_request_ = true;
   in_epoch_ = false;
-  resume_.reset();
   epoch_error_ = nullptr;
   step_since_ns_ = 0;
   reader_.epoch_started();
@@ -152,15 +153,16 @@ void Consumer::follow_request() {
 
 std::int64_t Consumer::next_epoch() const {
   core_.check_home();
-  if (!resume_) return epoch_ + 1;
+  if (!resume_) return left_ ? left_->next_epoch : epoch_ + 1;
   return resume_->batch == global_batches() ? resume_->epoch + 1 : resume_->epoch;
 }
 
 LoaderPosition Consumer::position() const {
   core_.check_home();
   if (resume_) return *resume_;
+  if (left_) return left_->position;
   if (epoch_ < 0) return {};
-  return {epoch_, in_epoch_ || on_request_ ? delivered_ : global_batches()};
+  return {epoch_, in_epoch_ ? delivered_ : global_batches()};
 }
 
 std::string Consumer::state() const { return state_.to_json(position()); }
@@ -175,31 +177,46 @@ LoaderPosition Consumer::load_state(std::string_view json) {
   if (audit_) audit_->begin();
   drop_arriving();
   resume_ = position;
+  left_.reset();
   in_epoch_ = on_request_ = false;
   epoch_error_ = nullptr;
   return position;
 }
 
-std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<void>& owner) {
+// A state may stand after a last batch that has none of ours.
+bool Consumer::at_end() const { return !on_request_ && delivered_ >= batches_per_epoch_; }
+
+bool Consumer::wait(Deadline deadline) {
   core_.check_home();
   end_step();
-  entered_ns_ = now_ns() - waited_ns_;
+  entered_ns_ = now_ns() - waited_ns_ - late_ns_;
   if (core_.trace && wait_since_ns_ == 0) wait_since_ns_ = now_ns();
-  if (epoch_error_) std::rethrow_exception(epoch_error_);
+  if (epoch_error_) return true;
   if (!in_epoch_ && !on_request_) {
-    if (next_epoch() >= epochs_end_) return BatchPtr();
+    if (next_epoch() >= epochs_end_) return true;
     start_epoch(next_epoch());
   }
-  const bool at_end =
-      !on_request_ && delivered_ >= batches_per_epoch_;  // a state may stand behind a last batch that has none of ours
-  if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
+  if (!at_end() && !arriving_ && !pop_arriving(deadline)) return false;
+  const std::size_t on_device_max = at_end() || !core_.device || core_.device->memory_is_host() ? 0 : kOnDeviceMax;
   try {
-    const std::size_t on_device_max = at_end || !core_.device || core_.device->memory_is_host() ? 0 : kOnDeviceMax;
-    if (!await_device(on_device_max, deadline)) return std::nullopt;
+    if (!await_device(on_device_max, deadline)) return false;
+  } catch (...) {
+    epoch_error_ = std::current_exception();
+    drop_arriving();
+    throw;
+  }
+  late_ns_ = now_ns() - entered_ns_ - waited_ns_;
+  return true;
+}
+
+std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<void>& owner) {
+  if (!wait(deadline)) return std::nullopt;
+  if (!epoch_error_ && !in_epoch_ && !on_request_) return BatchPtr();
+  try {
     if (on_request_ && arriving_) follow_request();
-    if (!at_end) bad_samples_.add(bad_);
+    if (!at_end()) bad_samples_.add(bad_);
     if (epoch_error_) std::rethrow_exception(epoch_error_);
-    if (at_end) return end_epoch();
+    if (at_end()) return end_epoch();
     return deliver(std::move(arriving_), owner);
   } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
     epoch_error_ = std::current_exception();
@@ -405,6 +422,7 @@ BatchPtr Consumer::deliver(std::unique_ptr<LoaderBatch> batch, const std::shared
   step_since_ns_ = times.delivered_ns = now_ns();
   if (core_.trace) trace_wait(step_since_ns_);
   count_late(step_since_ns_ - entered_ns_ - waited_ns_);
+  late_ns_ = 0;
   tell_delivered(step_since_ns_);
   return delivered;
 }

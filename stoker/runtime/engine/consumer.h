@@ -58,8 +58,11 @@ class Consumer {
   /// Null at the end of the epoch; nullopt when the deadline passed first. The batch shares the owner of all this.
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
   std::optional<BatchPtr> next(Deadline deadline, const std::shared_ptr<void>& owner);
+  /// Waits for what next() returns or throws, and leaves it there; false when the deadline passes first.
+  bool wait(Deadline deadline);
 
  private:
+  bool at_end() const;
   BatchPtr end_epoch();
   void end_step();
   void keep_step(const StepSummary& steps, const char* how);
@@ -96,11 +99,18 @@ class Consumer {
   std::int64_t epoch_ = -1;
   std::int64_t delivered_ = 0;            // of the epoch; those before a state were, too
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
+  /// Where the epochs stood when batches were requested.
+  struct Left {
+    LoaderPosition position;
+    std::int64_t next_epoch;
+  };
+  std::optional<Left> left_;
   std::int64_t first_start_ns_ = 0;
   std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
   // Since the last delivery.
   std::int64_t delivered_at_ns_ = 0;         // 0: there was none
-  std::int64_t entered_ns_ = 0;              // next(), for the last time, less what was waited by then
+  std::int64_t entered_ns_ = 0;              // wait(), for the last time, less what was waited by then
+  std::int64_t late_ns_ = 0;                 // between a batch's being there and the return of wait()
   std::int64_t waited_ns_ = 0;               // for a batch, and not for what the consumer itself gave the device to do
   std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
   bool first_delivered_ = false;

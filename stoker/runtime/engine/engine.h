@@ -33,6 +33,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Consumer& consumer() const { return consumer_; }
   /// As Consumer::next().
   std::optional<BatchPtr> next(Consumer::Deadline deadline) { return consumer_.next(deadline, shared_from_this()); }
+  bool wait(Consumer::Deadline deadline) { return consumer_.wait(deadline); }
 
   // Threads: any, in what follows.
 

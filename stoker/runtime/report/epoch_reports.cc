@@ -10,16 +10,15 @@ namespace stoker {
 void EpochReports::begin_epoch(std::int64_t epoch) {
   const std::lock_guard lock(mutex_);
   end_running();
-  running_ = Running{epoch, read_()};
+  const Metrics now = read_();
+  running_ = Running{epoch, now, now};
 }
 
 void EpochReports::first_batch() {
   const std::lock_guard lock(mutex_);
   const Metrics now = read_();
   begin_ = now;
-  if (!running_) return;
-  running_->samples_before = now[Metric::kSamples] - running_->begin[Metric::kSamples];
-  running_->begin = now;
+  if (running_) running_->begin = now;
 }
 
 std::optional<LoaderReport> EpochReports::end_epoch() {
@@ -38,9 +37,8 @@ std::optional<LoaderReport> EpochReports::end_running() {
 }
 
 LoaderReport EpochReports::report_of(const Running& running) const {
-  LoaderReport report = loader_report(running.begin, read_());
+  LoaderReport report = loader_report(running.counted_from, running.begin, read_());
   report.epoch = running.epoch;
-  report.samples += running.samples_before;
   report.headspace = headspace_;
   return report;
 }
@@ -53,8 +51,7 @@ void EpochReports::set_headspace(const Headspace& headspace) {
 LoaderReport EpochReports::since_beginning() const {
   const std::lock_guard lock(mutex_);
   const Metrics now = read_();
-  LoaderReport report = loader_report(begin_.value_or(now), now);
-  report.samples = now[Metric::kSamples];
+  LoaderReport report = loader_report(Metrics{}, begin_.value_or(now), now);
   report.headspace = headspace_;
   return report;
 }

@@ -43,8 +43,8 @@ class EpochReports {
  private:
   struct Running {
     std::int64_t epoch;
-    Metrics begin;
-    std::int64_t samples_before = 0;  // delivered in it before that reading
+    Metrics counted_from;
+    Metrics begin;  // the same, or when the first batch of all had been delivered
   };
 
   LoaderReport report_of(const Running& running) const;

@@ -57,6 +57,27 @@ TEST(EpochReports, AreOfEachEpochAndOfAll) {
   EXPECT_DOUBLE_EQ(loader.reports.of(4).wait_s, 2);
 }
 
+TEST(EpochReports, CountTheFirstBatchWhoseStepTheyCount) {
+  Imagined loader;
+  const auto deliver = [&](std::int64_t samples) {
+    loader.deliver(0);
+    loader.now[Metric::kSamples] += samples - 8;
+  };
+  loader.reports.begin_epoch(0);
+  deliver(100);
+  loader.reports.first_batch();
+  loader.step();
+  EXPECT_DOUBLE_EQ(loader.reports.of(0).samples_per_s(), 100) << "an epoch of one batch has a rate, too";
+  deliver(20);
+  loader.step();
+  for (const LoaderReport& report : {loader.reports.of(0), loader.reports.since_beginning()}) {
+    EXPECT_EQ(report.samples, 120);
+    EXPECT_DOUBLE_EQ(report.seconds, 2);
+    EXPECT_DOUBLE_EQ(report.samples_per_s(), 60);
+    EXPECT_DOUBLE_EQ(report.samples_per_s_needed().value(), 60);
+  }
+}
+
 TEST(EpochReports, OfOtherEpochsAreRefused) {
   Imagined loader;
   EXPECT_EQ(error_of([&] { loader.reports.of(0); }).kind(), ErrorKind::kUsage);

@@ -232,14 +232,17 @@ nlohmann::ordered_json LoaderReport::json() const {
   return json;
 }
 
-LoaderReport loader_report(const Metrics& begin, const Metrics& end) {
+LoaderReport loader_report(const Metrics& begin, const Metrics& end) { return loader_report(begin, begin, end); }
+
+LoaderReport loader_report(const Metrics& counted_from, const Metrics& begin, const Metrics& end) {
   const MetricsWindow window(begin, end);
   LoaderReport report;
-  report.samples = window[Metric::kSamples];
+  report.samples = end[Metric::kSamples] - counted_from[Metric::kSamples];
   report.steps = window[Metric::kConsumerSteps];
   report.wait_s = window.wait_s();
   report.seconds = report.wait_s + window.seconds_of(Metric::kConsumerStepNs);
-  report.batch_samples = ratio_or_0(static_cast<double>(report.samples), static_cast<double>(window[Metric::kBatches]));
+  const std::int64_t batches = end[Metric::kBatches] - counted_from[Metric::kBatches];
+  report.batch_samples = ratio_or_0(static_cast<double>(report.samples), static_cast<double>(batches));
   report.wait_shares = shares_of_wait(window, window.seconds());
   report.limits = limits_of(window, report);
   return report;

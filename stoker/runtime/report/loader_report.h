@@ -61,7 +61,9 @@ struct LoaderReport {
 };
 
 /// `begin` was read before `end`, of the same loader, and best when it had delivered its first batch: the wait for that
-/// one is nothing that a longer training would have.
+/// one is nothing that a longer training would have. Batches, and samples in them, are counted from `counted_from` on,
+/// which was read before that batch.
+LoaderReport loader_report(const Metrics& counted_from, const Metrics& begin, const Metrics& end);
 LoaderReport loader_report(const Metrics& begin, const Metrics& end);
 
 }  // namespace stoker
