@@ -10,6 +10,7 @@ void PackContents::add(const SampleRow& row) {
   if (samples_ == 0) first_sample_ = describe(row);
   const SampleField* const image = row.image_field();
   if (image && images_.find(image->name) == images_.end()) images_.emplace(image->name);
+  if (!image && first_without_image_.empty()) first_without_image_ = describe(row);
   has_labels_ = has_labels_ || row.label >= 0;
   for (const SampleField& field : row.fields) {
     if (&field == image || is_class_number(row, field)) continue;

@@ -35,8 +35,12 @@ class PackContents {
   std::int64_t samples() const { return samples_; }
   /// Names of samples' images.
   const std::set<std::string, std::less<>>& images() const { return images_; }
+  /// The first sample without an image, for messages; empty if all have one.
+  const std::string& first_without_image() const { return first_without_image_; }
   /// All images will have this name.
-  void rename_images(std::string_view name) { images_ = {std::string(name)}; }
+  void rename_images(std::string_view name) {
+    if (!images_.empty()) images_ = {std::string(name)};
+  }
   /// By name, fields that are neither the image nor the class number.
   const std::map<std::string, Occurrence, std::less<>>& others() const { return others_; }
   bool has_labels() const { return has_labels_; }
@@ -47,7 +51,7 @@ class PackContents {
   std::int64_t samples_ = 0;
   std::set<std::string, std::less<>> images_;
   std::map<std::string, Occurrence, std::less<>> others_;
-  std::string first_sample_;
+  std::string first_sample_, first_without_image_;
   bool has_labels_ = false;
 };
 

@@ -128,6 +128,21 @@ TEST_P(PackColumns, KeepSamplesWithAndWithoutALabel) {
   }
 }
 
+TEST_P(PackColumns, KeepSamplesWithoutImages) {
+  const std::string score("\0\0\x80?", 4);
+  pack_tar({{"a.score.f32", score}, {"a.txt", "one"}, {"b.score.f32", "1234"}, {"b.txt", ""}, {"b.cls", "4"}});
+  for (const auto& data : packs()) {
+    ASSERT_EQ(data->size(), 2);
+    EXPECT_EQ(data->label(1), 4);
+    EXPECT_THAT(names_in(data->row(0)), ElementsAre("score.f32", "txt"));
+    EXPECT_EQ(read(data->row(0), "score.f32"), score);
+    EXPECT_EQ(read(data->row(0), "txt"), "one");
+    EXPECT_EQ(read(data->row(1), "txt"), "");
+  }
+  EXPECT_EQ(open("out")->fingerprint(), open("in.tar")->fingerprint());
+  EXPECT_THAT(verify({folder_.path("out")}, {}).bad, IsEmpty());
+}
+
 TEST_P(PackColumns, RefuseWhatWouldBeReadOtherwise) {
   EXPECT_THAT(refusal_of({{"a.jpg", jpg_}, {"b.jpg", jpg_}, {"b.image", "x"}}),
               AllOf(HasSubstr("sample 'b'"), HasSubstr("field 'image'"), HasSubstr("the column of images")));
@@ -233,6 +248,22 @@ TEST(PackParquet, SaysWhereValuesLieInEachRowGroup) {
 }
 
 // --- MDS
+
+TEST(PackMds, RefusesImagesThatSomeSamplesLack) {
+  TempFolder folder;
+  TarWriter tar(folder.path("in.tar"));
+  for (const std::string key : {"a", "b", "c"}) {
+    if (key != "b") tar.add(key + ".jpg", noisy_jpeg(16, 16, 1));
+    tar.add(key + ".txt", as_bytes(key));
+  }
+  tar.finish();
+  PackOptions options{.format = &writable_format("mds"), .bad = BadSamplePolicy::kKeep};
+  const Error error = error_of([&] { pack({folder.path("in.tar")}, folder.path("out"), options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("sample 'b': it has no image, which other samples have"), HasSubstr("parquet")));
+  EXPECT_FALSE(fs::exists(folder.path("out")));
+}
 
 TEST(PackMds, RefusesSamplesThatLackAField) {
   TempFolder folder;

@@ -32,8 +32,8 @@ std::string image_encoding(const PackContents& contents) {
 }
 
 std::vector<MdsColumnSpec> column_specs(const PackContents& contents) {
-  std::vector<MdsColumnSpec> columns = {{std::string(kKeyColumn), "str"},
-                                        {std::string(kImageColumn), image_encoding(contents)}};
+  std::vector<MdsColumnSpec> columns = {{std::string(kKeyColumn), "str"}};
+  if (!contents.images().empty()) columns.push_back({std::string(kImageColumn), image_encoding(contents)});
   if (contents.has_labels()) columns.push_back({std::string(kLabelColumn), "int"});
   for (const auto& [name, occurrence] : contents.others()) {
     columns.push_back({name, is_text_field(name) ? "str" : "bytes"});
@@ -135,7 +135,6 @@ class MdsShardWriter final : public ShardFileWriter {
 
 void MdsWriting::require_fits(const SampleRow& row) const {
   require_fits_columns(row, kMdsName);
-  if (!row.image_field()) fail(ErrorKind::kUsage, "it has no image, and in MDS all samples have the same columns");
   if (row.bytes() + row.key.size() > MdsSamples::kSampleBytesMax / 2) {
     fail(ErrorKind::kUsage, "it has {} bytes, and MDS shards can have samples of up to {}", row.bytes(),
          MdsSamples::kSampleBytesMax / 2);
@@ -144,6 +143,12 @@ void MdsWriting::require_fits(const SampleRow& row) const {
 
 void MdsWriting::require_all_fit(const PackContents& contents) const {
   require_all_fit_columns(contents, kMdsName);
+  if (!contents.images().empty() && !contents.first_without_image().empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: it has no image, which other samples have, and in MDS all samples have the same columns; choose another "
+         "format, such as parquet",
+         contents.first_without_image());
+  }
   for (const auto& [name, occurrence] : contents.others()) {
     if (occurrence.first_without.empty()) continue;
     fail(ErrorKind::kUsage,

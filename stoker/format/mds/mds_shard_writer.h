@@ -5,8 +5,9 @@
 
 namespace stoker {
 
-/// All shards have the columns "__key__" (str), "image" (jpeg or png if all images are, else bytes), "label" (int) if a
-/// sample has one, and those of the other fields (str if their names say so, else bytes), which all samples have.
+/// All shards have the columns "__key__" (str), "image" (jpeg or png if all images are, else bytes) if samples have
+/// one, "label" (int) if a sample has one, and those of the other fields (str if their names say so, else bytes). All
+/// samples have an image or none has, and all have the other fields.
 class MdsWriting final : public WritableFormat {
  public:
   std::string_view name() const override { return "mds"; }

@@ -12,6 +12,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/key_prefix.h"
 #include "stoker/storage/arranged_source.h"
+#include "stoker/tensor/field_number.h"
 
 namespace stoker {
 namespace {
@@ -44,6 +45,10 @@ Column find_column(const Dataset& data, std::string_view field, std::optional<To
     if (type || given) return {name, type ? *type : *given};
     fail(ErrorKind::kUsage,
          "the field '{}' does not say what its tokens are; give their type as token_type, such as u16", name);
+  }
+  for (const std::string& name : data.field_names()) {
+    if (!number_type_in_name(name) || name.substr(0, name.rfind('.')) != field) continue;
+    fail(ErrorKind::kUsage, "the field '{}' has no tokens: they are integers of up to 32 bits, or i64", name);
   }
   fail(ErrorKind::kUsage, "no sample has the field '{}'; there are {}", field, fmt::join(data.field_names(), ", "));
 }
