@@ -1,5 +1,6 @@
 """A virtual environment for each peer in Python, of pinned versions. The system's Python makes them."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -55,7 +56,9 @@ def make(name, folder):
             for command in ([PYTHON, "-m", "venv", *sees, at],
                             [at / "bin/python", "-m", "pip", "install", "--disable-pip-version-check",
                              *REQUIREMENTS[name]]):
-                if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode:
+                # Packages that the caller finds by PYTHONPATH would count as installed.
+                alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+                if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=alone).returncode:
                     raise Unavailable(f"cannot be installed: {last_line(log)} (all of it: {log})")
         if name in SEES:
             own, *others = (next(place.glob("lib/python*/site-packages"))

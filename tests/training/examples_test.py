@@ -235,7 +235,7 @@ def test_libtorch_goes_on(imagenet, tmp_path):
         return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True, timeout=10 * HANG_S).stdout
 
     run("cmake", "--install", build, "--prefix", prefix)
-    run("cmake", "-S", ROOT / "examples/libtorch", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-G", "Ninja", "-S", ROOT / "examples/libtorch", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     train, data = tmp_path / "build/train", imagenet / "train"
     whole = run(train, data, tmp_path / "whole", 3)
