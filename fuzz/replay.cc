@@ -1,5 +1,5 @@
 // Runs every target on the inputs kept for it, and on what they become when a little is damaged: all that fuzzing once
-// found stays found, with any compiler. Usage: fuzz_replay CORPUS [TARGET]
+// found stays found, with any compiler. Usage: fuzz_replay CORPUS [TARGET|PART/PARTS]; PART is 0, 1 ... PARTS - 1
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "fuzz/fuzz_target.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/sanitizers.h"
 
 #if STOKER_ADDRESS_SANITIZER
@@ -99,23 +101,40 @@ class Replay {
   std::size_t files_ = 0, runs_ = 0;
 };
 
-int replay(const fs::path& corpus, std::string_view only) {
+/// What is replayed: one target, or of all inputs every so many, so that several cores may share them.
+struct Choice {
+  std::string target{};
+  std::size_t part = 0, parts = 1;
+};
+
+Choice parse_choice(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return {.target = text};
+  const std::optional<std::size_t> part = parse_number<std::size_t>(text.substr(0, slash)),
+                                   parts = parse_number<std::size_t>(text.substr(slash + 1));
+  return part && parts && *part < *parts ? Choice{.part = *part, .parts = *parts} : Choice{.target = text};
+}
+
+int replay(const fs::path& corpus, const Choice& choice) {
   bool any = false;
+  std::size_t seen = 0;
   for (const FuzzTarget& target : fuzz_targets()) {
-    if (!only.empty() && only != target.name) continue;
+    if (!choice.target.empty() && choice.target != target.name) continue;
     any = true;
     std::vector<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(corpus / target.name)) paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
     Replay inputs(target);
-    for (const fs::path& path : paths) inputs.run_file(path);
-    fmt::print("{}: {} inputs kept, {} run\n", target.name, inputs.files(), inputs.runs());
-    if (inputs.files() == 0) {
+    for (const fs::path& path : paths) {
+      if (seen++ % choice.parts == choice.part) inputs.run_file(path);
+    }
+    fmt::print("{}: {} of {} inputs kept, {} run\n", target.name, inputs.files(), paths.size(), inputs.runs());
+    if (paths.empty()) {
       fmt::print(stderr, "fuzz_replay: {} has no inputs in '{}'\n", target.name, corpus.string());
       return 1;
     }
   }
-  if (!any) fmt::print(stderr, "fuzz_replay: there is no target '{}'\n", only);
+  if (!any) fmt::print(stderr, "fuzz_replay: there is no target '{}'\n", choice.target);
   return any ? 0 : 1;
 }
 
@@ -124,7 +143,7 @@ int replay(const fs::path& corpus, std::string_view only) {
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3) {
-    fmt::print(stderr, "usage: fuzz_replay CORPUS [TARGET]\n");
+    fmt::print(stderr, "usage: fuzz_replay CORPUS [TARGET|PART/PARTS]\n");
     return 2;
   }
 #if STOKER_ADDRESS_SANITIZER
@@ -134,5 +153,5 @@ int main(int argc, char** argv) {
 #if !STOKER_ADDRESS_SANITIZER
   std::signal(SIGSEGV, stoker::on_crash);
 #endif
-  return stoker::replay(argv[1], argc > 2 ? argv[2] : "");
+  return stoker::replay(argv[1], argc > 2 ? stoker::parse_choice(argv[2]) : stoker::Choice());
 }
