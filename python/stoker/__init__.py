@@ -55,7 +55,7 @@ def __getattr__(name):
 
     try:
         return importlib.import_module(f"stoker.{name}")
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if error.name != name:
             raise
         package = {"ray": "Ray", "torch": "PyTorch"}[name]

@@ -22,8 +22,8 @@ from stoker._command import run_json
 
 try:
     import ray
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("stoker.ray needs Ray: pip install ray", name=error.name) from None
+except ImportError as error:
+    raise ImportError("stoker.ray needs Ray: pip install ray", name=error.name) from None
 
 from stoker._ray_epoch import EpochIterator
 from stoker._ray_loader import Loader, is_whole
