@@ -40,7 +40,7 @@ class Account:
         return now
 
     def deliver(self, made: Made, asked: float) -> float:
-        """Since it was asked for; returns how long the consumer waited for it."""
+        """The consumer gets a batch that it asked for at that time; returns how long it has waited."""
         now = time.monotonic()
         self.reports.deliver(made.member, int(made.batch.valid.sum()), int((now - asked) * 1e9), int(made.period_s * 1e9))
         self._step_began = now

@@ -263,6 +263,8 @@ TEST(PackMds, RefusesImagesThatSomeSamplesLack) {
   EXPECT_THAT(error.what(),
               AllOf(HasSubstr("sample 'b': it has no image, which other samples have"), HasSubstr("parquet")));
   EXPECT_FALSE(fs::exists(folder.path("out")));
+  options.bad = PackOptions().bad;
+  EXPECT_EQ(pack({folder.path("in.tar")}, folder.path("out"), options).samples, 2) << "a bad sample is left out";
 }
 
 TEST(PackMds, RefusesSamplesThatLackAField) {
