@@ -122,16 +122,24 @@ void tell_epoch(const LoaderReport& report) {
   write_output(report.line() + "\n");
 }
 
+struct TakenStep {
+  std::vector<BatchPtr> batches{};
+  bool ends_epoch = false;
+};
+
 // As many batches as there are accelerators, or fewer, if the epoch or what may be taken ends before that.
-std::vector<BatchPtr> next_batches(Loader& loader, int accelerators, std::int64_t most) {
-  std::vector<BatchPtr> batches;
-  while (static_cast<std::int64_t>(batches.size()) < std::min<std::int64_t>(accelerators, most)) {
+TakenStep take_step(Loader& loader, int accelerators, std::int64_t most) {
+  TakenStep step;
+  while (static_cast<std::int64_t>(step.batches.size()) < std::min<std::int64_t>(accelerators, most)) {
     BatchPtr batch = loader.next();
-    if (!batch) break;
+    if (!batch) {
+      step.ends_epoch = true;  // asked again, the loader would begin the next one
+      break;
+    }
     batch->wait();
-    batches.push_back(std::move(batch));
+    step.batches.push_back(std::move(batch));
   }
-  return batches;
+  return step;
 }
 
 // Takes what the limits allow, from `begin` on; batches are released once the accelerators are done with them. What was
@@ -149,13 +157,13 @@ void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limit
     loader.start_epoch(epoch);
     ++taken.epochs;
     if (accelerators) accelerators->start_epoch();
-    while (taken.batches < most) {
-      const std::vector<BatchPtr> given =
-          next_batches(loader, accelerators ? accelerators->count() : 1, most - taken.batches);
-      if (given.empty()) break;
-      const auto count = static_cast<std::int64_t>(given.size());
+    for (bool is_over = false; !is_over && taken.batches < most;) {
+      const TakenStep step = take_step(loader, accelerators ? accelerators->count() : 1, most - taken.batches);
+      is_over = step.ends_epoch;
+      if (step.batches.empty()) break;
+      const auto count = static_cast<std::int64_t>(step.batches.size());
       taken.batches += count;
-      if (accelerators) accelerators->step(given, count * loader.batch_size());
+      if (accelerators) accelerators->step(step.batches, count * loader.batch_size());
       progress.update(taken.batches * loader.batch_size());
     }
     taken.reports.push_back(loader.report(epoch));

@@ -30,6 +30,8 @@ class EmulatedAccelerator {
   /// begins when both the batch and the accelerator are there, however late the caller is.
   void step(std::int64_t ready_ns);
 
+  /// When the last step ended by its own time, which is before step() returned; nothing before the first.
+  std::optional<std::int64_t> free_at_ns() const { return free_at_ns_; }
   /// Since the first batch became ready: computing, and waiting for batches in between.
   double busy_s() const;
   double wait_s() const;

@@ -16,18 +16,18 @@ void StepLog::start_epoch(std::int64_t at_ns) {
   began_ns_ = at_ns;
 }
 
-void StepLog::end_step(std::int64_t samples, std::int64_t at_ns) {
+void StepLog::end_step(std::int64_t samples, const StepEnd& end) {
   assert(!epochs_.empty());
   EpochSteps& epoch = epochs_.back();
   ++epoch.steps;
   epoch.samples += samples;
-  epoch.seconds = seconds_between(began_ns_, at_ns);
+  epoch.seconds = seconds_between(began_ns_, end.real_ns);
   if (epoch.steps == 1) {
-    first_ended_ns_ = at_ns;
+    first_ended_ns_ = end.nominal_ns;
     return;
   }
   const double compute_s = step_seconds_ * static_cast<double>(epoch.steps - 1);
-  const double total_s = seconds_between(first_ended_ns_, at_ns);
+  const double total_s = seconds_between(first_ended_ns_, end.real_ns);
   if (total_s > 0) epoch.utilisation_percent = 100 * compute_s / total_s;
 }
 
