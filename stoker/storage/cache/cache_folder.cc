@@ -126,11 +126,6 @@ FileDescriptor open_state(const std::string& folder) {
   return file;
 }
 
-struct StateUnmapper {
-  void operator()(CacheFolderState* state) const { ::munmap(state, CacheFolderState::kBytes); }
-};
-using MappedState = std::unique_ptr<CacheFolderState, StateUnmapper>;
-
 void subtract(std::atomic<std::uint64_t>& from, std::uint64_t bytes) {
   std::uint64_t before = from.load();
   while (!from.compare_exchange_weak(before, before - std::min(before, bytes))) {
@@ -157,11 +152,11 @@ CacheFolder::CacheFolder(std::string path, std::uint64_t bytes_max) : path_(std:
   if (used() > bytes_max_) make_room(0);
 }
 
+void CacheStateUnmapper::operator()(CacheFolderState* state) const { ::munmap(state, CacheFolderState::kBytes); }
+
 CacheFolder::~CacheFolder() {
   groups_.clear();
-  if (!state_) return;
-  --state_->users;
-  ::munmap(state_, CacheFolderState::kBytes);
+  if (state_) --state_->users;
 }
 
 void CacheFolder::take_state() {
@@ -180,7 +175,7 @@ void CacheFolder::take_state() {
   } else if (static_cast<std::size_t>(found.st_size) != CacheFolderState::kBytes) {
     fail_foreign(path_);
   }
-  state_ = map_state(state_file_, path);
+  state_.reset(map_state(state_file_, path));  // a mapping that is left behind keeps the lock
   if (alone) {
     const bool is_new = state_->magic[0] == 0;
     if (!is_new && !has_magic(*state_)) fail_foreign(path_);
@@ -330,7 +325,7 @@ void CacheFolder::add_totals(const DiskCacheCounters& counters) {
 
 CacheFolder::Info CacheFolder::info(const std::string& path) {
   const FileDescriptor file = open_state(path);
-  const MappedState state(map_state(file, path));
+  const MappedCacheState state(map_state(file, path));
   if (!has_magic(*state)) fail_foreign(path);
   Info info;
   info.totals = {.hits = state->hits,
@@ -360,7 +355,7 @@ CacheFolder::Info CacheFolder::info(const std::string& path) {
 
 std::uint64_t CacheFolder::clear(const std::string& path) {
   const FileDescriptor file = open_state(path);
-  const MappedState state(map_state(file, path));
+  const MappedCacheState state(map_state(file, path));
   if (!has_magic(*state)) fail_foreign(path);
   std::uint64_t freed = 0;
   for (const std::string& name : groups_in(path)) {

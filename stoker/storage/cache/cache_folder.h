@@ -19,6 +19,11 @@ namespace stoker {
 
 struct CacheFolderState;
 
+struct CacheStateUnmapper {
+  void operator()(CacheFolderState* state) const;
+};
+using MappedCacheState = std::unique_ptr<CacheFolderState, CacheStateUnmapper>;
+
 /// Threads: any. Throws kIo where the folder cannot be used; the caller goes on without a cache then.
 class CacheFolder {
  public:
@@ -80,7 +85,7 @@ class CacheFolder {
   const std::uint64_t bytes_max_;
   FileDescriptor state_file_;
   std::unique_ptr<ClosedInChildren> state_lock_;
-  CacheFolderState* state_ = nullptr;  // mapped
+  MappedCacheState state_;
 
   std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<Group>> groups_;  // that this process uses

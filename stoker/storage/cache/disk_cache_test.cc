@@ -55,6 +55,16 @@ struct Warnings {
   std::vector<std::string> texts;
 };
 
+TEST(DiskCache, RefusesAFolderOfAnotherProgramEachTime) {
+  const TempFolder folder;
+  folder.write("cache/stoker-cache", std::string(4096, 'x'));
+  for (int time = 0; time < 2; ++time) {
+    const Error error = error_of([&] { CacheFolder(folder.path("cache"), 1 << 20); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.message(), HasSubstr("not a cache of Stoker's"));
+  }
+}
+
 TEST(DiskCache, ReadsTheSecondTimeFromTheDisk) {
   const TempFolder folder;
   Remote remote("s3://bucket/a.tar", "1", some_bytes(100'003, 1));

@@ -124,6 +124,9 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
   start_exchange(call, now);
 }
 
+/// Whether the host answered anything since the call's first exchange.
+bool HttpDriver::was_heard(const HttpCall& call) { return call.host->last_heard_ns >= call.progress.began_ns; }
+
 /// Looks at a call that has exchanges under way.
 void HttpDriver::watch(HttpCall& call, std::int64_t now) {
   HttpCall::Progress& progress = call.progress;
@@ -135,7 +138,9 @@ void HttpDriver::watch(HttpCall& call, std::int64_t now) {
       continue;
     }
     const bool silent = exchange->answered_ns() == 0;  // else it may take its time, as long as something comes
-    const bool overdue = now - std::max(progress.began_ns, exchange->body_sent_ns()) > patience_ns();
+    // A host that answered, if only to be asked later, has its time from then on.
+    const std::int64_t since = was_heard(call) ? exchange->sent_ns() : progress.began_ns;
+    const bool overdue = now - std::max(since, exchange->body_sent_ns()) > patience_ns();
     if ((overdue && silent) || exchange->stalls(options_, now)) {
       const double waited_s = seconds(now - exchange->sent_ns());
       Verdict verdict = Verdict::again(
@@ -291,7 +296,7 @@ void HttpDriver::repeat(HttpCall& call, Verdict verdict) {
   const bool is_stranger = verdict.unreachable && call.host->last_heard_ns == 0;
   const int tries_max = is_stranger ? std::min(kTriesOfStranger, options_.tries_max) : options_.tries_max;
   const std::int64_t delay = retry_delay_ns(options_, progress.tries, random_.uniform(), verdict.retry_after_s);
-  const std::int64_t patience = verdict.unreachable ? patience_ns() : patience_answered_ns();
+  const std::int64_t patience = verdict.unreachable && !was_heard(call) ? patience_ns() : patience_answered_ns();
   const bool in_time = delay < progress.began_ns + patience - now;
   if (!in_time && verdict.retry_after_s.value_or(0) > 0) {
     verdict.why +=
@@ -308,7 +313,7 @@ void HttpDriver::repeat(HttpCall& call, Verdict verdict) {
 void HttpDriver::give_up(HttpCall& call, const Verdict& verdict) {
   const std::int64_t now = now_ns();
   HttpHost& host = *call.host;
-  if (verdict.unreachable && host.last_heard_ns < call.progress.began_ns) {
+  if (verdict.unreachable && !was_heard(call)) {
     host.silent_until_ns = now + patience_ns();
     host.why_silent = verdict.why;
   }

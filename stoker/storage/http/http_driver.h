@@ -45,6 +45,7 @@ class HttpDriver {
   void begin_next();
   void sweep(std::int64_t now);
   void look_at(HttpCall& call, std::int64_t now);
+  static bool was_heard(const HttpCall& call);
   void watch(HttpCall& call, std::int64_t now);
   void take_messages();
   void exchange_ended(HttpExchange& exchange, CURLcode code);

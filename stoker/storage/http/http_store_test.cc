@@ -221,6 +221,16 @@ TEST_F(Http, HasMorePatienceWithAHostThatAnswers) {
   EXPECT_EQ(read(*open(), 10, 100), content_.substr(10, 100));
 }
 
+TEST_F(Http, GivesEachAnswerItsTimeAfterTheHostAskedToWait) {
+  options_.patience = 600ms;
+  serve([this, slow = std::make_shared<std::counting_semaphore<>>(0)](const Asked& asked, int number) {
+    if (number == 1) return HttpServer::status(503, "Retry-After: 1\r\n");
+    if (number > 1) slow->try_acquire_for(200ms);
+    return HttpServer::serve(asked, content_);
+  });
+  EXPECT_EQ(read(*open(), 10, 100), content_.substr(10, 100));
+}
+
 TEST_F(Http, RepeatsNothingThatIsRefusedAndRemembersIt) {
   for (const int status : {400, 401, 403, 404, 410}) {
     asked_ = 0;
