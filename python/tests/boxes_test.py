@@ -224,6 +224,7 @@ def test_a_list_of_hugging_faces_has_boxes(tmp_path):
     ("yolo", b"1 0.5 0.5 0.1", "not a class and four numbers"), ("yolo", b"dog 0.5 0.5 0.1 0.1", "not a class and four numbers"),
     ("yolo", b"1 95 65 40 50", "has 95, which is not a fraction of the image"),
     ("yolo", b"1 0.5 0.5 0.2 0.2 0.4 0.4 2 0.6 0.4 2 0.6 0.6 2 0.4 0.6 1", "has 2, which is not a fraction"),
+    ("yolo", b"1 0.5 0.5 0.2 0.2" + b" 0.4 0.4 1 0.6 0.4 0" * 2, "a line of its boxes has keypoints"),
     ("yolo", b"-1 0.5 0.5 0.1 0.1", "not a class and four numbers"),
     ("yolo", b"1 0.5 0.5 0.1 0.1 0.9", "nor a class and the corners"), ("yolo", b"1 nan 0.5 0.1 0.1", "not a class and four numbers"),
     ("voc", VOC.replace("60", "inf").encode(), "no bndbox of four numbers"), ("coco", coco(objects_of(1), category_id=1.5), "no category_id"),

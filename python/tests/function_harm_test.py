@@ -165,3 +165,12 @@ def test_a_functions_process_ends_with_the_program_in_the_midst_of_a_call(few, t
         program.kill()
     assert select.select([process], [], [], 20)[0] == [process]
     os.close(process)
+
+
+def test_a_function_that_always_fails_ends_the_epoch_soon(tmp_path):
+    folder, calls = sample_images.make_folder(tmp_path / "many", classes=2, count=200), tmp_path / "calls"
+    recipe = pictures().map(functions.raises_always, "image", IMAGE, arguments={"calls": str(calls)})
+    with pytest.raises(stoker.Error, match="function 'raises_always' raised ValueError: never"):
+        for _ in stoker.Loader(folder, recipe, batch=4, prefetch=1, threads=2, tune="off"):
+            pass
+    assert len(calls.read_text().splitlines()) < 100, "128 others would be tried in the place of each of them"

@@ -108,6 +108,19 @@ def test_random_numbers_are_those_of_the_sample(folder, function, gives):
         np.testing.assert_array_equal(one, slow)
 
 
+def test_generators_have_streams_of_their_own(folder):
+    recipe = pictures().map(functions.draws, "image", {"image": ("f32", (3,))})
+    drawn = [image for batch in stoker.Loader(folder, recipe, batch=8, seed=5) for image in np.array(np.from_dlpack(batch.image))]
+    assert all(len(set(numbers)) == 3 for numbers in drawn)
+
+
+def test_what_a_function_prints_goes_to_standard_error(folder, capfd):
+    for _ in stoker.Loader(folder, pictures().map(functions.prints, "image", IMAGE), batch=8, threads=1):
+        pass
+    said = capfd.readouterr()
+    assert said.out == "" and "printed" in said.err and "written" in said.err
+
+
 def test_loader_and_apply_give_the_same(folder):
     recipe = pictures().map(functions.noisy, "image", IMAGE)
     data = stoker.open(folder)

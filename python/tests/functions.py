@@ -36,6 +36,18 @@ def draws(image):
     return np.array([random.random(), np.random.rand(), float(torch.rand(()))], np.float32)
 
 
+def prints(image):
+    print("printed")
+    os.write(1, b"written\n")
+    return image
+
+
+def raises_always(image, calls):
+    with open(calls, "a") as file:
+        file.write("called\n")
+    raise ValueError("never")
+
+
 def loads_torch(image):
     """Once it has drawn numbers; a second call for the same sample would add to what the first one added."""
     drawn = [random.random(), np.random.rand()]

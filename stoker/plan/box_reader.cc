@@ -78,10 +78,22 @@ LabeledBox box_around(std::span<const double> corners) {
   return box;
 }
 
+/// Whether numbers that may be corners are a box and its keypoints (x, y, visibility): every third of these is 0 or 1,
+/// which so many corners never are.
+bool are_keypoints(const std::vector<double>& fractions) {
+  constexpr std::size_t kBox = 4, kKeypoint = 3, kKeypointsMin = 4;
+  if (fractions.size() < kBox + kKeypoint * kKeypointsMin || (fractions.size() - kBox) % kKeypoint != 0) return false;
+  for (std::size_t i = kBox + kKeypoint - 1; i < fractions.size(); i += kKeypoint) {
+    if (fractions[i] != 0 && fractions[i] != 1) return false;
+  }
+  return true;
+}
+
 void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& boxes) {
   constexpr std::size_t kNumbersOfBox = 4, kNumbersOfOutline = 6;  // at least
   constexpr double kRounding = 0.01;                               // beyond the image
-  std::vector<double> numbers;
+  constexpr std::string_view kCannotRead = "boxes in pixels and lines with keypoints cannot be read";
+  std::vector<double> numbers, fractions;
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -90,21 +102,24 @@ void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& 
     const std::optional<std::int64_t> label = parse_class_number(first, first.size());
     bool good = label.has_value();
     numbers.clear();
+    fractions.clear();
     for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
       const std::optional<double> number = finite_number(word);
       good &= number.has_value();
       if (number && (*number < -kRounding || *number > 1 + kRounding)) {
-        fail(ErrorKind::kBadSample,
-             "a line of its boxes has {}, which is not a fraction of the image from 0 to 1 (boxes in pixels and lines "
-             "with keypoints cannot be read)",
-             word.substr(0, 40));
+        fail(ErrorKind::kBadSample, "a line of its boxes has {}, which is not a fraction of the image from 0 to 1 ({})",
+             word.substr(0, 40), kCannotRead);
       }
+      fractions.push_back(number.value_or(0));
       numbers.push_back(number.value_or(0) * (numbers.size() % 2 == 0 ? image.width : image.height));
     }
     const bool is_outline = numbers.size() >= kNumbersOfOutline && numbers.size() % 2 == 0;
     if (!good || !(numbers.size() == kNumbersOfBox || is_outline)) {
       fail(ErrorKind::kBadSample,
            "a line of its boxes is not a class and four numbers, nor a class and the corners of an outline");
+    }
+    if (are_keypoints(fractions)) {
+      fail(ErrorKind::kBadSample, "a line of its boxes has keypoints ({})", kCannotRead);
     }
     LabeledBox box;
     if (is_outline) {

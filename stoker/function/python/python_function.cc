@@ -96,11 +96,13 @@ std::string PythonFunction::ask(const std::string& message, double timeout_s) {
   PythonProcess::Answer answer = process_->ask(message, timeout_s, stop_);
   if (answer.kind == PythonProcess::Answer::Kind::kMessage) return std::move(answer.text);
   process_.reset();
-  if (answer.kind == PythonProcess::Answer::Kind::kTimeout) {
-    fail(ErrorKind::kBadSample, "function '{}' did not return within {} s; its process was ended", spec_.name,
-         timeout_s);
-  }
-  fail(ErrorKind::kBadSample, "the process of function '{}' {}", spec_.name, answer.text);
+  const std::string why =
+      answer.kind == PythonProcess::Answer::Kind::kTimeout
+          ? fmt::format("function '{}' did not return within {} s; its process was ended", spec_.name, timeout_s)
+          : fmt::format("the process of function '{}' {}", spec_.name, answer.text);
+  // Each time costs seconds, and the sample is told of only when its batch is delivered.
+  if (!std::exchange(has_told_, true)) log(LogLevel::kWarning, "{}", why);
+  fail(ErrorKind::kBadSample, "{}", why);
 }
 
 void PythonFunction::call(const FunctionSeed& seed, const GivenPlaces& place) {

@@ -41,6 +41,7 @@ class PythonFunction final : public SampleFunction {
   const FunctionSpec spec_;
   const std::vector<ValueMeaning> meanings_;
   const std::stop_token stop_;
+  bool has_told_ = false;  // that a process was lost
   std::vector<Taken> taken_;
   std::vector<std::size_t> given_begin_;  // in the room, from where the values taken end
   SharedRoom room_;

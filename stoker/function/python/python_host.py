@@ -324,7 +324,7 @@ class Caller:
     def seed(self, seed):
         """Whatever the function draws from is a function of this number."""
         random.seed(seed)
-        numpy.random.seed(words_of(seed))
+        numpy.random.seed([*words_of(seed), 1])  # the same words alone would give both modules the same numbers
         if "torch" in sys.modules:
             seed_torch(sys.modules["torch"], seed)
         if self.reseed:

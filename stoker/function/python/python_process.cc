@@ -80,6 +80,12 @@ struct SpawnPlan {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    // What the function prints must not mix with what this program writes for others to read.
+    if (::fcntl(STDERR_FILENO, F_GETFD) >= 0) {
+      posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    } else {
+      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    }
     for (const int descriptor : kept) posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor);
     sigset_t none, usual;
     sigemptyset(&none);

@@ -25,6 +25,16 @@ void note_bad(const Ticket& ticket, bool known, std::vector<BadSlot>& bad) {
   bad.push_back({ticket.slot, ticket.sample, std::move(told), known});
 }
 
+/// Throws if so many samples of a batch are bad that the fault is not theirs: then others in their places are as bad,
+/// and trying them all takes long.
+void require_accidents(const BatchWork& work) {
+  constexpr std::ptrdiff_t kFew = 10;
+  const auto met = std::count_if(work.bad.begin(), work.bad.end(), [](const BadSlot& bad) { return !bad.known; });
+  if (met <= kFew + 2 * std::ptrdiff_t{work.slots}) return;
+  fail(ErrorKind::kBadSample, "{}; so were {} others of one batch of {}", work.bad.back().bad.reason, met - 1,
+       work.slots);
+}
+
 }  // namespace
 
 // --- drawing
@@ -273,6 +283,7 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
     // What the list excludes is no reason to fail.
     const bool excluded = options_.bad_sample == BadSlotPolicy::kFail && work.bad.back().known;
     if (options_.bad_sample != BadSlotPolicy::kSubstitute && !excluded) return false;
+    require_accidents(work);
     if (ticket.bad_sample < 0) {
       ticket.bad_sample = ticket.sample;
       ticket.bad_key = ticket.row.key;
