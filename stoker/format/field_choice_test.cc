@@ -116,6 +116,19 @@ TEST_F(ChosenFields, NumberTheDataSetsOwnClassesAsItDoes) {
   EXPECT_EQ(data->label(1), 1);
 }
 
+TEST_F(ChosenFields, TakeNumbersForNoNamesOfClasses) {
+  for (const char* name : {"2/a", "3/b"}) folder_.write("in/" + std::string(name) + ".jpg", "x");
+  for (const char* name : {"2/a", "3/b"}) {
+    folder_.write("in/" + std::string(name) + ".stars.i32", std::string("\3\0\0\0"sv));
+    folder_.write("in/" + std::string(name) + ".tag", "3");
+  }
+  const auto data = open_dataset({folder_.path("in")}, std::make_shared<InlineExecutor>());
+  ASSERT_THAT(data->classes(), ElementsAre("2", "3"));
+  EXPECT_EQ(with_fields(data, {.label = "stars"})->label(0), 3);
+  EXPECT_THAT(with_fields(data, {.label = "stars"})->classes(), IsEmpty());
+  EXPECT_EQ(with_fields(data, {.label = "tag"})->label(0), 1) << "a text names a class";
+}
+
 TEST_F(ChosenFields, LeaveSamplesWithoutThemWithoutLabels) {
   const auto data = with_fields(tar_of({{{"jpg", "x"}, {"cls", "1"}, {"tag", "5"}},
                                         {{"jpg", "x"}, {"cls", "2"}},

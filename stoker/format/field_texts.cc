@@ -49,6 +49,8 @@ LabelText varint_text(Bytes bytes) {
   return fmt::to_string(static_cast<std::int64_t>(number));
 }
 
+bool is_number_field(std::string_view name) { return name.ends_with(kVarintEnding) || number_type_in_name(name); }
+
 /// Nothing for what is no label.
 LabelText text_of_label(std::string_view field, Bytes bytes) {
   if (field.ends_with(kVarintEnding)) return varint_text(bytes);
@@ -75,7 +77,7 @@ const SampleField* label_field(const SampleRow& row, std::string_view name) {
 }
 
 void FieldTexts::add(const SampleRow& row) {
-  texts_.emplace_back();
+  found_.texts.emplace_back();
   const SampleField* const field = label_field(row, name_);
   if (!field || field->length == 0) return;
   if (field->length > kBytesMax) {
@@ -83,7 +85,7 @@ void FieldTexts::add(const SampleRow& row) {
          byte_count(field->length));
   }
   queued_.push_back(
-      {texts_.size() - 1, *field, row.source, describe(row), std::vector<std::uint8_t>(field->length), {}});
+      {found_.texts.size() - 1, *field, row.source, describe(row), std::vector<std::uint8_t>(field->length), {}});
   if (queued_.size() == kReadsAtOnce) read_queued();
 }
 
@@ -108,14 +110,15 @@ void FieldTexts::read_queued() {
       fail(ErrorKind::kData, "{}: its field '{}' is not one whole number below 2^63, so it is not a label",
            queued.place, queued.field.name);
     }
-    if (!text->empty()) texts_[queued.sample] = *text;
+    if (!is_number_field(queued.field.name)) found_.are_numbers = false;
+    if (!text->empty()) found_.texts[queued.sample] = *text;
   }
   queued_.clear();
 }
 
-std::vector<std::optional<std::string>> FieldTexts::take() {
+LabelTexts FieldTexts::take() {
   read_queued();
-  return std::exchange(texts_, {});
+  return std::exchange(found_, {.texts = {}, .are_numbers = true});
 }
 
 }  // namespace stoker

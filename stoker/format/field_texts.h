@@ -10,6 +10,13 @@
 
 namespace stoker {
 
+/// One text for each sample, in order: as it stands, without white space around it, or a whole number as people write
+/// it. Nothing where a sample lacks the field, or it is empty.
+struct LabelTexts {
+  std::vector<std::optional<std::string>> texts{};
+  bool are_numbers = false;  // of fields of numbers, so none is the name of a class
+};
+
 /// Threads: one.
 class FieldTexts {
  public:
@@ -21,11 +28,9 @@ class FieldTexts {
 
   /// The next sample. Its source and what its fields show stay valid until take(). Throws as take().
   void add(const SampleRow& row);
-  /// One text for each sample, in order: as it stands, without white space around it, or a whole number as people write
-  /// it. Nothing where a sample lacks the field, or it is empty. Throws kData, with the sample named, for a field that
-  /// is no label (it is longer than kBytesMax, holds several numbers, or one that is not whole), and what reading
-  /// throws.
-  std::vector<std::optional<std::string>> take();
+  /// Throws kData, with the sample named, for a field that is no label (it is longer than kBytesMax, holds several
+  /// numbers, or one that is not whole), and what reading throws.
+  LabelTexts take();
 
  private:
   struct Queued {
@@ -41,7 +46,7 @@ class FieldTexts {
 
   std::string name_;
   std::vector<Queued> queued_;
-  std::vector<std::optional<std::string>> texts_;
+  LabelTexts found_{.texts = {}, .are_numbers = true};
 };
 
 /// The field of that name, else the one of numbers that is called so. Null without either.

@@ -159,8 +159,9 @@ Labels labels_given(const Dataset& data, const std::string& given, const std::ve
   return read_labels(data, given, classes, stop, stores);
 }
 
-Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, const std::vector<std::string>& classes,
+Labels labels_of_texts(const LabelTexts& of_samples, const std::vector<std::string>& classes,
                        const std::string& field) {
+  const std::vector<std::optional<std::string>>& texts = of_samples.texts;
   const auto is_negative = [](const std::string& text) {
     return parse_whole_number(text, text.size()).value_or(0) < 0;
   };
@@ -176,7 +177,7 @@ Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, con
     return std::find(classes.begin(), classes.end(), name) != classes.end();
   };
   const std::set<std::string_view> distinct(present.begin(), present.end());
-  const bool are_known = std::all_of(distinct.begin(), distinct.end(), is_known);
+  const bool are_known = !of_samples.are_numbers && std::all_of(distinct.begin(), distinct.end(), is_known);
   Labels found = numbered(present, are_known ? classes : std::vector<std::string>(), "the field '" + field + "'");
   Labels labels{.numbers = std::vector<std::int64_t>(texts.size(), -1), .classes = std::move(found.classes)};
   for (std::size_t i = 0; i < places.size(); ++i) {

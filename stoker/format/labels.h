@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stoker/format/dataset.h"
+#include "stoker/format/field_texts.h"
 #include "stoker/storage/stores.h"
 
 namespace stoker {
@@ -33,11 +34,10 @@ Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& cl
 Labels labels_given(const Dataset& data, const std::string& given, const std::vector<std::string>& classes = {},
                     const std::stop_token& stop = {}, const Stores& stores = {});
 
-/// From texts, one for each sample, or none: whole numbers, of which negative ones mean none, or names of classes.
-/// Names are numbered in the order of `classes` if all are among them, else in byte order; -1 for none. Throws kData,
-/// naming the `field`, if no sample has one.
-Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, const std::vector<std::string>& classes,
-                       const std::string& field);
+/// From the texts of a field: whole numbers, of which negative ones mean none, or names of classes. Names are numbered
+/// in the order of `classes` if all are among them, else in byte order; -1 for none. Throws kData, naming the `field`,
+/// if no sample has one.
+Labels labels_of_texts(const LabelTexts& texts, const std::vector<std::string>& classes, const std::string& field);
 
 /// The same from the samples' own field of that name (format/field_texts.h), with the data set's classes. Throws as
 /// FieldTexts does, too.

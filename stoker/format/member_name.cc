@@ -26,8 +26,21 @@ std::optional<MemberName> split_member_name(std::string_view path) {
   return MemberName{path.substr(0, dot), path.substr(dot + 1)};
 }
 
+std::string key_of_file(std::string_view name) {
+  name = without_this_folder(name);
+  const std::optional<MemberName> split = split_member_name(name);
+  if (!split) return std::string(name);
+  const bool has_dots = split->field.find('.') != std::string_view::npos;
+  return has_dots ? std::string(name).append(kKeyBelowName) : std::string(split->key);
+}
+
+std::string_view without_this_folder(std::string_view name) {
+  while (name.starts_with("./")) name.remove_prefix(2);
+  return name;
+}
+
 std::vector<std::string> keys_of_name(std::string_view name) {
-  if (name.starts_with("./")) name.remove_prefix(2);
+  name = without_this_folder(name);
   const std::optional<MemberName> split = split_member_name(name);
   if (!split) return {std::string(name)};
   return {std::string(split->key), std::string(name).append(kKeyBelowName)};

@@ -22,8 +22,15 @@ std::optional<MemberName> split_member_name(std::string_view path);
 /// "n01/cd1.1.jpg/image.jpg" is split at the right dot.
 inline constexpr std::string_view kKeyBelowName = "/image";
 
+/// The key of a sample whose image is the file of that name, as in a folder: "n01/img7" of "n01/img7.jpg", and
+/// "n01/cd1.1.jpg/image" of "n01/cd1.1.jpg".
+std::string key_of_file(std::string_view name);
+
 /// The keys that a sample may have of which this is the key, or the name of one of its files.
 std::vector<std::string> keys_of_name(std::string_view name);
+
+/// "a/b" of "./a/b", as `tar` writes the files of the folder that it stands in.
+std::string_view without_this_folder(std::string_view name);
 
 /// Whether a member's name is of those that describe the shard and belong to no sample, "__meta__/x": WebDataset
 /// agrees.

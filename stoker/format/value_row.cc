@@ -18,17 +18,12 @@ constexpr std::string_view kLabelValues[] = {"label", "cls", "class", "y", "targ
 constexpr std::string_view kTextLabelValues[] = {"cls"};
 constexpr std::string_view kKeyValues[] = {kKeyValue, "filename", "file_name", "path"};
 
-bool is_called(const RowValue& value, std::string_view lower_case) {
-  return std::equal(value.name.begin(), value.name.end(), lower_case.begin(), lower_case.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
-}
-
 /// The first value of these names that `fits`.
 template <typename Fits>
 const RowValue* named_value(Values values, std::span<const std::string_view> names, const Fits& fits) {
   for (const std::string_view name : names) {
     for (const RowValue& value : values) {
-      if (is_called(value, name) && fits(value)) return &value;
+      if (is_called(value.name, name) && fits(value)) return &value;
     }
   }
   return nullptr;
@@ -61,28 +56,33 @@ const RowValue* integer_label(Values values, std::optional<std::string_view> nam
   return have_names ? nullptr : only_value(values, is_integer);
 }
 
-const RowValue* image_value(Values values) {
-  for (const RowValue& value : values) {  // its name says so itself
-    if (is_image_field_name(value.name) && value.name.find_first_of("./") == std::string_view::npos) return nullptr;
-  }
-  const auto is_image = [](const RowValue& value) { return value.is_image; };
-  const RowValue* const named = named_value(values, kImageValues, is_image);
-  return named ? named : only_value(values, is_image);
-}
-
 bool names_its_kind(std::string_view name, std::string_view ending) {
   return name == ending || (name.ends_with(ending) && name[name.size() - ending.size() - 1] == '.');
 }
 
 }  // namespace
 
+ValueRows::ValueRows() : usual_image_(kImageValues) {}
+
+void ValueRows::choose_image(Values values) {
+  image_values_.clear();
+  for (const RowValue& value : values) {
+    const bool is_number = value.integer || (!value.is_image && !value.ending.empty());
+    image_values_.push_back({.name = value.name,
+                             .extension = value.is_image ? value.ending : std::string_view(),
+                             .is_bytes = !is_number && !value.text && value.length > 0,
+                             .is_other = value.is_element});
+  }
+  choice_ = usual_image_.choose(image_values_);
+  image_ = choice_.number ? &values[static_cast<std::size_t>(*choice_.number)] : nullptr;
+}
+
 void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole, std::optional<std::string_view> label_name) {
   row.label = -1;
   row.fields.clear();
   const RowValue* const key = key_value(values);
   if (key) {
-    const auto file = is_called(*key, kKeyValue) ? std::nullopt : split_member_name(*key->text);
-    row.key = file ? file->key : *key->text;
+    row.key = is_called(key->name, kKeyValue) ? std::string(*key->text) : key_of_file(*key->text);
   }
   const RowValue* const label = integer_label(values, label_name);
   if (label) {
@@ -91,10 +91,10 @@ void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole, std::
                  named_value(values, kTextLabelValues, [](const RowValue& one) { return !!one.text; })) {
     row.label = parse_class_number(*text->text, text->text->size()).value_or(-1);
   }
-  const RowValue* const image = image_value(values);
+  choose_image(values);
   for (const RowValue& value : values) {
-    if (&value == label || (&value == key && is_called(value, kKeyValue))) continue;  // the row has them
-    const std::string name = field_name(value, &value == image);
+    if (&value == label || (&value == key && is_called(value.name, kKeyValue))) continue;  // the row has them
+    const std::string name = field_name(value);
     row.fields.push_back(
         {.name = *names_.insert(name).first, .part = {}, .offset = value.offset, .length = value.length});
   }
@@ -111,13 +111,13 @@ void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole, std::
   if (twice != row.fields.end()) fail(ErrorKind::kData, "it has two values for the field '{}'", twice->name);
 }
 
-std::string ValueRows::field_name(const RowValue& value, bool is_the_image) const {
-  if (is_the_image) return std::string(value.ending);
+std::string ValueRows::field_name(const RowValue& value) const {
+  if (&value == image_) return std::string(choice_.extension);
   std::string name;
   assign_lower_case(name, value.name);
   std::replace(name.begin(), name.end(), '/', '.');
   if (name.empty() || name.front() == '.') name.insert(0, "value");  // one without a name, or a part of it
-  const bool is_named = value.is_image ? is_image_field_name(name) : value.ending.empty();
+  const bool is_named = value.is_image ? choice_.is_missing || is_image_field_name(name) : value.ending.empty();
   if (!is_named && !names_its_kind(name, value.ending)) name.append(".").append(value.ending);
   return name;
 }

@@ -8,8 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stoker/format/sample_row.h"
+#include "stoker/format/usual_image.h"
 
 namespace stoker {
 
@@ -19,6 +21,7 @@ struct RowValue {
   std::uint64_t offset = 0, length = 0;
   std::string_view ending{};  // of the field's name: "f32", or the extension of an image
   bool is_image = false;
+  bool is_element = false;                 // of a list of images
   std::optional<std::string_view> text{};  // of a text: its bytes
   std::optional<std::int64_t> integer{};   // of an integer; -1 for one that is no label
 };
@@ -26,6 +29,9 @@ struct RowValue {
 /// Threads: one.
 class ValueRows {
  public:
+  ValueRows();
+  /// The shard has a column of bytes of that name.
+  void expect_image(std::string_view column) { usual_image_.expect(column); }
   /// Replaces the row's label and fields, and its key where a value is one. `whole`: the field of a sample that has
   /// nothing but its label. `label`: the value with the integer that is the label, empty for none; without it, the
   /// value is looked for by its name. Throws kData, as a clause, if two values have one field. What the row's fields
@@ -34,9 +40,14 @@ class ValueRows {
             std::optional<std::string_view> label = std::nullopt);
 
  private:
-  std::string field_name(const RowValue& value, bool is_the_image) const;
+  void choose_image(std::span<const RowValue> values);
+  std::string field_name(const RowValue& value) const;
 
-  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
+  UsualImage usual_image_;
+  UsualImage::Choice choice_;                    // of the row at hand
+  const RowValue* image_ = nullptr;              // of the row at hand
+  std::vector<UsualImage::Value> image_values_;  // scratch
+  std::set<std::string, std::less<>> names_;     // of fields: rows have views of them
 };
 
 }  // namespace stoker

@@ -187,6 +187,7 @@ class IndexJob {
           path);
     }
     const ShardNotes notes = stream->take_notes();
+    for (const std::string& problem : notes.problems) log(LogLevel::kWarning, "{}", problem);
     file->write(writer.finish({.data_bytes = shard->size(),
                                .content_tag = content_tag(*shard, shard->size()),
                                .blocks = notes.blocks.get(),

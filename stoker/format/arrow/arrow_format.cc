@@ -70,6 +70,9 @@ void ArrowSamples::open() {
   table_.emplace(places_, 0, source_.size());
   const std::vector<ArrowField>& fields = table_->table().fields();
   std::vector<std::size_t> numbers;
+  for (const ArrowField& field : fields) {
+    if (field.kind == ArrowKind::kBytes || is_file(field)) rows_.expect_image(field.name);
+  }
   const std::vector<IntegerColumn> columns = integer_columns(fields, numbers);
   if (std::optional<LabelColumn> label = label_column(columns, table_->table().huggingface())) {
     label_ = fields[numbers[label->number]].name;

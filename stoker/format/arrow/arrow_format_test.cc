@@ -61,6 +61,16 @@ TEST(ArrowSamples, TellImagesLabelsAndClassesOfHuggingFace) {
       << "no integer is the label by being one";
 }
 
+TEST(ArrowSamples, PutNoOtherImageInThePlaceOfADamagedOne) {
+  const ArrowTestBatch batch = {image_column("image", {"", kTableJpeg, "RIFFbroken"}),
+                                image_column("mask", {kTablePng, kTablePng, kTablePng})};
+  EXPECT_THAT(
+      table_listing(arrow_stream({batch})),
+      ElementsAre("set-train/00000000 -1 image.path=x.jpg mask=" + kTablePng + " mask.path=x.jpg",
+                  "set-train/00000001 -1 image.path=x.jpg jpg=" + kTableJpeg + " mask.path=x.jpg mask.png=" + kTablePng,
+                  "set-train/00000002 -1 image.path=x.jpg jpg=RIFFbroken mask.path=x.jpg mask.png=" + kTablePng));
+}
+
 TEST(ArrowSamples, TakeTheFirstOfTheUsualNamesForTheLabel) {
   const auto first = [](const std::vector<std::string>& names) {
     ArrowTestBatch batch;

@@ -16,16 +16,6 @@ namespace {
 constexpr std::uint64_t kArrowRowsMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kViewBytes = 16, kViewInlineMax = 12;
 
-/// How `datasets` has a file: the name of its bytes is the struct's.
-bool is_file(const ArrowField& field) {
-  const auto has = [&](std::string_view name, ArrowKind kind) {
-    return std::any_of(field.children.begin(), field.children.end(),
-                       [&](const ArrowField& child) { return child.name == name && child.kind == kind; });
-  };
-  return field.kind == ArrowKind::kStruct && has("bytes", ArrowKind::kBytes) &&
-         (has("path", ArrowKind::kText) || has("path", ArrowKind::kNull));
-}
-
 /// Whether a list of such values is one range of bytes.
 bool lies_together(const ArrowField& field) { return field.is_number() && !field.dictionary; }
 
@@ -51,6 +41,15 @@ std::int64_t label_of(std::uint64_t bits, const ArrowField& field) {
 }
 
 }  // namespace
+
+bool is_file(const ArrowField& field) {
+  const auto has = [&](std::string_view name, ArrowKind kind) {
+    return std::any_of(field.children.begin(), field.children.end(),
+                       [&](const ArrowField& child) { return child.name == name && child.kind == kind; });
+  };
+  return field.kind == ArrowKind::kStruct && has("bytes", ArrowKind::kBytes) &&
+         (has("path", ArrowKind::kText) || has("path", ArrowKind::kNull));
+}
 
 void ArrowRows::fail_column(const ArrowField& field, std::string_view what) const {
   fail(ErrorKind::kData, "'{}' is damaged: column '{}' of its table of Arrow {}", places_.name(), field.name, what);
@@ -323,6 +322,7 @@ void ArrowRows::add_list(Column& column, std::string_view name, std::uint64_t ro
     passed_over_.emplace(name);
     return;
   }
+  for (std::size_t i = before; i < values_.size(); ++i) values_[i].is_element = true;
 }
 
 }  // namespace stoker

@@ -17,6 +17,9 @@
 
 namespace stoker {
 
+/// Whether it is a file as `datasets` has them: a struct whose name is that of its bytes.
+bool is_file(const ArrowField& field);
+
 /// Threads: one.
 class ArrowRows {
  public:

@@ -108,10 +108,14 @@ Hdf5Samples::Hdf5Samples(Source& source, std::stop_token stop, Hdf5Checksums che
       key_prefix_(key_prefix_of_file(source.name(), {".h5", ".hdf5", ".he5"})),
       file_(source, checksums),
       heap_(file_, source),
-      places_(source) {
+      places_(source),
+      usual_image_(kImageDatasets) {
   choose_rows(find_datasets());
   choose_label();
   name_columns();
+  for (const Column& column : columns_) {
+    if (column.has_bytes()) usual_image_.expect(column.name);
+  }
   place_columns();
 }
 
@@ -319,10 +323,10 @@ bool Hdf5Samples::next(SampleRow& row) {
   for (Column& column : columns_) read_row(column);
   set_key(row);
   set_label(row);
-  const Column* const image_column = image();
+  choose_image();
   named_by_bytes_.clear();
   for (const Column& column : columns_) {
-    if (!column.is_label && !column.is_inner_key()) add_field(row, column, &column == image_column);
+    if (!column.is_label && !column.is_inner_key()) add_field(row, column);
   }
   require_different_names(row);
   ++next_;
@@ -364,8 +368,7 @@ void Hdf5Samples::set_key(SampleRow& row) {
                           ? key->reader->row(next_).first(static_cast<std::size_t>(key->length))
                           : heap_.read({key->offset, key->length}, static_cast<std::size_t>(key->length));
   const std::string_view name = as_text(bytes);
-  const std::optional<MemberName> file = key->name == kKeyFeatures.front() ? std::nullopt : split_member_name(name);
-  row.key = file ? file->key : name;
+  row.key = key->name == kKeyFeatures.front() ? std::string(name) : key_of_file(name);
 }
 
 void Hdf5Samples::set_label(SampleRow& row) {
@@ -374,30 +377,24 @@ void Hdf5Samples::set_label(SampleRow& row) {
   row.label = std::max<std::int64_t>(-1, integer_of(label->dataset.type, label->reader->row(next_)));
 }
 
-/// The dataset whose field is named after its first bytes alone.
-const Hdf5Samples::Column* Hdf5Samples::image() const {
-  const auto begins_as_image = [](const Column& column) { return column.has_bytes() && !column.extension.empty(); };
-  bool is_any_named = false;
-  for (const std::string_view name : kImageDatasets) {
-    for (const Column& column : columns_) {
-      if (column.name != name || !column.has_bytes()) continue;
-      if (begins_as_image(column)) return &column;
-      is_any_named = true;
-    }
+void Hdf5Samples::choose_image() {
+  image_values_.clear();
+  for (const Column& column : columns_) {
+    UsualImage::Value& value = image_values_.emplace_back();
+    if (!column.has_bytes()) continue;
+    value = {.name = column.name, .extension = column.extension, .is_bytes = column.length > 0};
   }
-  // Where it has no image in this row, no other stands for it.
-  if (is_any_named) return nullptr;
-  const auto first = std::find_if(columns_.begin(), columns_.end(), begins_as_image);
-  if (first == columns_.end() || std::any_of(first + 1, columns_.end(), begins_as_image)) return nullptr;
-  return &*first;
+  image_ = usual_image_.choose(image_values_);
 }
 
-void Hdf5Samples::add_field(SampleRow& row, const Column& column, bool is_image) {
-  name_ = is_image ? column.extension : std::string_view(column.name);
-  if (!is_image && !column.extension.empty() && !is_image_field_name(name_)) name_.append(".").append(column.extension);
+void Hdf5Samples::add_field(SampleRow& row, const Column& column) {
+  const bool is_image = image_.number == &column - columns_.data();
+  name_ = is_image ? image_.extension : std::string_view(column.name);
+  const bool says_so = is_image || image_.is_missing || is_image_field_name(name_);
+  if (!column.extension.empty() && !says_so) name_.append(".").append(column.extension);
   std::replace(name_.begin(), name_.end(), '/', '.');
   if (name_.empty()) name_ = "data";
-  if (!column.extension.empty()) named_by_bytes_.push_back(row.fields.size());
+  if (is_image || !column.extension.empty()) named_by_bytes_.push_back(row.fields.size());
   auto name = names_.find(name_);
   if (name == names_.end()) name = names_.insert(name_).first;
   row.fields.push_back({.name = *name, .part = {}, .offset = column.offset, .length = column.length});

@@ -14,6 +14,7 @@
 #include "stoker/format/hdf5/hdf5_heap.h"
 #include "stoker/format/hdf5/hdf5_rows.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/format/usual_image.h"
 #include "stoker/storage/block_source.h"
 
 namespace stoker {
@@ -84,8 +85,8 @@ class Hdf5Samples final : public ShardScan {
   void read_row(Column& column);
   void set_key(SampleRow& row);
   void set_label(SampleRow& row);
-  const Column* image() const;
-  void add_field(SampleRow& row, const Column& column, bool is_image);
+  void choose_image();
+  void add_field(SampleRow& row, const Column& column);
   void require_different_names(const SampleRow& row) const;
   template <typename Fits>
   Column* find(const std::vector<std::string_view>& names, const Fits& fits);
@@ -106,9 +107,12 @@ class Hdf5Samples final : public ShardScan {
   std::vector<std::uint64_t> seen_;  // addresses of groups
   std::vector<Column> columns_;
   std::uint64_t rows_ = 0, next_ = 0;
-  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
-  std::string name_;                          // scratch
-  std::vector<std::size_t> named_by_bytes_;   // fields of the row at hand
+  UsualImage usual_image_;
+  UsualImage::Choice image_;                     // of the row at hand, by column
+  std::vector<UsualImage::Value> image_values_;  // scratch
+  std::set<std::string, std::less<>> names_;     // of fields: rows have views of them
+  std::string name_;                             // scratch
+  std::vector<std::size_t> named_by_bytes_;      // fields of the row at hand
   ShardNotes notes_;
 };
 

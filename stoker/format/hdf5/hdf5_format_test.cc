@@ -190,8 +190,8 @@ TEST(Hdf5Format, ReadsBytesOfAnyLength) {
     masks.filters = {Hdf5Filter::kShuffle, Hdf5Filter::kDeflate};
     EXPECT_THAT(hdf5_listing(hdf5_file({images, masks, names, labels_of({0, 1, 2})}, {.is_new = is_new})),
                 ElementsAre("n1/a 0 mask.png=" + kHdf5Png + " filename=n1/a.jpg jpg=" + kHdf5Jpeg,
-                            "n1/b 1 mask=none filename=n1/b.x.png png=" + kHdf5Png,
-                            "x_1/00000002 2 mask.png=" + kHdf5Png + " filename= images="));
+                            "n1/b.x.png/image 1 mask=none filename=n1/b.x.png png=" + kHdf5Png,
+                            "x_1/00000002 2 mask=" + kHdf5Png + " filename= images="));
   }
 }
 

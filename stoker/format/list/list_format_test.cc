@@ -214,6 +214,11 @@ TEST_F(ListFormatTest, FindsCocosImagesInTheFolderOfTheirSet) {
   EXPECT_THAT(listing("annotations/instances_val2017.json", text), ElementsAre("x -1 jpg=one json=[]"));
   folder_.write("images/x.jpg", "two");
   EXPECT_THAT(listing("train.json", text), ElementsAre("x -1 jpg=two json=[]"));
+  LogCapture log;
+  EXPECT_THAT(
+      listing("train.json", R"({"images": [{"id": 1, "file_name": "gone.jpg"}, {"id": 2, "file_name": "x.jpg"}]})"),
+      ElementsAre("x -1 jpg=two json=[]"));
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("'gone.jpg'")));
 }
 
 TEST_F(ListFormatTest, ReadsFilesOutsideOfItsFolder) {

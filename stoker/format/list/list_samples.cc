@@ -60,14 +60,12 @@ ListSamples::ListSamples(ListSource& source, std::unique_ptr<ListRows> rows, std
 }
 
 void ListSamples::look_at_all_rows() {
-  std::string first;
   PassedOver fractional;
   while (rows_->next(row_)) {
     stop_if_asked(stop_, source_.name());
     if (row_.path.empty() || row_.path.find('\0') != std::string::npos) {
       fail(ErrorKind::kData, "'{}': line {} names no file", source_.name(), row_.line);
     }
-    if (first.empty()) first = row_.path;
     look_anywhere_for(row_.path);
     for (const ListFile& file : row_.files) {
       if (file.path.find('\0') != std::string::npos) {
@@ -84,7 +82,7 @@ void ListSamples::look_at_all_rows() {
   labels_.finish();
   if (labels_.are_fractional()) passed_over_ = std::move(fractional);  // texts are among them
   rows_->rewind();
-  if (!first.empty()) choose_folder(first);
+  choose_folder();
 }
 
 void ListSamples::look_anywhere_for(const std::string& path) {
@@ -105,19 +103,25 @@ void ListSamples::look_anywhere() {
   is_anywhere_ = true;
 }
 
-void ListSamples::choose_folder(const std::string& first_path) {
-  set_part(first_path);
-  if (find_length()) return;
-  for (const std::string& other : rows_->other_folders()) {
-    if (!is_anywhere_ && leaves_folder(other)) {
-      if (!source_.can_read_anywhere()) continue;
+void ListSamples::choose_folder() {
+  std::vector<std::string> folders = rows_->other_folders();
+  if (folders.empty()) return;
+  folders.insert(folders.begin(), "");
+  const auto has_file = [&](const std::string& folder) {
+    if (!is_anywhere_ && leaves_folder(folder)) {
+      if (!source_.can_read_anywhere()) return false;
       look_anywhere();
     }
-    folder_ = other;
-    set_part(first_path);
-    if (find_length()) return;
+    folder_ = folder;
+    return find_length(part_of(row_.path)).has_value();
+  };
+  auto chosen = folders.end();
+  while (chosen == folders.end() && rows_->next(row_)) {
+    stop_if_asked(stop_, source_.name());
+    chosen = std::find_if(folders.begin(), folders.end(), has_file);
   }
-  folder_.clear();
+  folder_ = chosen == folders.end() ? "" : *chosen;
+  rows_->rewind();
 }
 
 std::string ListSamples::part_of(const std::string& path) const {
@@ -173,12 +177,7 @@ bool ListSamples::next(SampleRow& row) {
 
 void ListSamples::set_key(const std::string& path, SampleRow& row) const {
   const std::string whole = normal(path);
-  const std::string_view name = without_start(whole);
-  const std::optional<MemberName> split = split_member_name(name);
-  const bool is_plain = split && split->field.find('.') == std::string_view::npos;
-  row.key = is_plain ? split->key : name;
-  // As in a folder, where the name has several dots.
-  if (split && !is_plain) row.key += kKeyBelowName;
+  row.key = key_of_file(without_start(whole));
 }
 
 /// A sample lacks the field of a file that is missing.

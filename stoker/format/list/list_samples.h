@@ -53,8 +53,8 @@ class ListSamples final : public ShardScan {
 
  private:
   void look_at_all_rows();
-  /// Chooses where files are looked for, by whether the first one is there.
-  void choose_folder(const std::string& first_path);
+  /// Chooses where files are looked for: where the first that exists is.
+  void choose_folder();
   /// From now on, in the folder of all files; the second if the path leads out of the list's.
   void look_anywhere();
   void look_anywhere_for(const std::string& path);

@@ -11,6 +11,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
 #include "stoker/format/image_bytes.h"
+#include "stoker/format/image_list.h"
 #include "stoker/format/litdata/litdata_nested.h"
 #include "stoker/format/npy/npy_array.h"
 
@@ -167,24 +168,11 @@ void LitDataValues::add_array(const LitDataLeaf& leaf, Bytes value) {
 }
 
 void LitDataValues::add_images(const LitDataLeaf& leaf, Bytes value) {
-  const std::uint32_t count = value.size() < 4 ? 0 : load_little_endian<std::uint32_t>(value.data());
-  if (count > kImagesMax || value.size() < 4 + 4 * std::size_t{count}) {
-    fail(ErrorKind::kData, "its '{}' is said to hold {} images, in {}; up to {} can be read", leaf.name, count,
-         byte_count(value.size()), kImagesMax);
+  split_image_list(value, leaf.name, images_);
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    const std::string_view extension = extension_of_bytes(images_[i]);
+    push(kept(fmt::format("{}.{}", leaf.name, i)), images_[i], extension.empty() ? "jpg" : extension).is_image = true;
   }
-  Bytes rest = value.subspan(4 + 4 * std::size_t{count});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const auto length = load_little_endian<std::uint32_t>(value.data() + 4 + 4 * std::size_t{i});
-    if (length > rest.size()) {
-      fail(ErrorKind::kData, "image {} of its '{}' is said to have {}, and {} are left", i, leaf.name,
-           byte_count(length), rest.size());
-    }
-    const std::string_view extension = extension_of_bytes(rest.first(length));
-    push(kept(fmt::format("{}.{}", leaf.name, i)), rest.first(length), extension.empty() ? "jpg" : extension).is_image =
-        true;
-    rest = rest.subspan(length);
-  }
-  if (!rest.empty()) fail(ErrorKind::kData, "{} follow the images of its '{}'", byte_count(rest.size()), leaf.name);
 }
 
 void LitDataValues::add_pixels(const LitDataLeaf& leaf, Bytes value) {

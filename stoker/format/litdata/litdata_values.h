@@ -14,8 +14,6 @@ namespace stoker {
 /// Threads: one.
 class LitDataValues {
  public:
-  /// More images than a value may hold.
-  static constexpr std::uint32_t kImagesMax = 256;
   /// More pictures than a chunk may have as pixels: each has an entry of its own in the table of places.
   static constexpr std::uint32_t kPicturesMax = 1 << 20;
 
@@ -46,6 +44,7 @@ class LitDataValues {
   std::vector<RowValue> values_;
   std::set<std::string, std::less<>> names_;  // that are not the leaves' own
   std::set<std::string, std::less<>> passed_over_;
+  std::vector<Bytes> images_;  // scratch
 };
 
 }  // namespace stoker

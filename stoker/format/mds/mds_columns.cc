@@ -68,8 +68,19 @@ void describe_array(MdsColumn& column, std::string_view rest) {
   column.size = static_cast<std::uint32_t>(bytes);
 }
 
+struct ImageList {
+  std::string_view encoding, type;
+  bool has_reserved;
+};
+
+constexpr std::array<ImageList, 5> kImageLists = {{{"jpeg_array", "jpg", false},
+                                                   {"jpegarray", "jpg", false},
+                                                   {"list[jpeg]", "jpg", true},
+                                                   {"list[png]", "png", true},
+                                                   {"list[pil]", "pil", true}}};
+
 MdsKind kind_of_text_or_bytes(std::string_view encoding) {
-  if (encoding == "jpeg" || encoding == "jpeg_array" || encoding == "png") return MdsKind::kImage;
+  if (encoding == "jpeg" || encoding == "png") return MdsKind::kImage;
   if (encoding == "pil") return MdsKind::kPixels;
   if (encoding == "json") return MdsKind::kJson;
   if (encoding == "pkl") return MdsKind::kPickle;
@@ -90,6 +101,12 @@ MdsColumn mds_column(std::string name, std::string encoding) {
     column.type = type->type;
     column.is_signed = type->type[0] == 'i';
     column.size = static_cast<std::uint32_t>(mds_type_bytes(type->type));
+  } else if (const auto list = std::find_if(kImageLists.begin(), kImageLists.end(),
+                                            [&](const ImageList& one) { return one.encoding == text; });
+             list != kImageLists.end()) {
+    column.kind = MdsKind::kImages;
+    column.type = list->type;
+    column.has_reserved = list->has_reserved;
   } else {
     column.kind = kind_of_text_or_bytes(text);
   }

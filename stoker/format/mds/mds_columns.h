@@ -19,6 +19,7 @@ enum class MdsKind : std::uint8_t {
   kFloat,
   kArray,   // of numbers; the element's type and the shape may stand in front of each
   kImage,   // an encoded image
+  kImages,  // a list of them, or of kPixels
   kPixels,  // as PIL has them: width, height and length of the mode (u32 each), the mode, the pixels
   kJson,
   kPickle,  // never looked at: reading one can run any code
@@ -28,9 +29,11 @@ struct MdsColumn {
   std::string name;      // as written
   std::string encoding;  // as written: "ndarray:float32:3,4"
   MdsKind kind = MdsKind::kBytes;
-  // Of numbers, and of the elements of arrays that do not say it themselves: "i64", "f32". Empty: there is none.
+  // Of numbers, and of the elements of arrays that do not say it themselves: "i64", "f32"; of the elements of a list:
+  // "jpg". Empty: there is none.
   std::string_view type{};
   bool is_signed = false;
+  bool has_reserved = false;            // of a list: 4 bytes of no meaning stand in front of it
   bool has_shape = false;               // of an array: its values have none in front
   std::optional<std::uint32_t> size{};  // of each value; nothing where they vary
 };

@@ -129,6 +129,41 @@ TEST(MdsFormat, KeepsTheNamesOfSeveralImages) {
   EXPECT_THAT(mds_listing(file), ElementsAre("shard_00007/00000000 -1 left.jpg=" + kMdsJpeg + " right.png=" + kMdsPng));
 }
 
+TEST(MdsFormat, PutsNoOtherImageInThePlaceOfADamagedOne) {
+  const std::string file = shard_of({{"image", "bytes"}, {"mask", "png"}},
+                                    {{"", kMdsPng}, {kMdsJpeg, kMdsPng}, {"RIFFbroken", kMdsPng}, {"", kMdsPng}});
+  EXPECT_THAT(mds_listing(file), ElementsAre("shard_00007/00000000 -1 image= mask=" + kMdsPng,
+                                             "shard_00007/00000001 -1 jpg=" + kMdsJpeg + " mask.png=" + kMdsPng,
+                                             "shard_00007/00000002 -1 jpg=RIFFbroken mask.png=" + kMdsPng,
+                                             "shard_00007/00000003 -1 image= mask=" + kMdsPng));
+}
+
+TEST(MdsFormat, TakesListsOfImagesApart) {
+  const std::string sizes = "\2\0\0\0\x0d\0\0\0\x0f\0\0\0"s, images = kMdsJpeg + kMdsPng, none(4, '\0');
+  ASSERT_EQ(kMdsJpeg.size(), 13u);
+  ASSERT_EQ(kMdsPng.size(), 15u);
+  for (const char* encoding : {"jpeg_array", "jpegarray"}) {
+    EXPECT_THAT(mds_listing(shard_of({{"views", encoding}}, {{sizes + images}})),
+                ElementsAre("shard_00007/00000000 -1 views.0.jpg=" + kMdsJpeg + " views.1.png=" + kMdsPng));
+  }
+  EXPECT_THAT(mds_listing(shard_of({{"views", "list[png]"}}, {{none + sizes + images}})),
+              ElementsAre("shard_00007/00000000 -1 views.0.jpg=" + kMdsJpeg + " views.1.png=" + kMdsPng));
+  EXPECT_THAT(mds_listing(shard_of({{"views", "list[pil]"}}, {{none + "\1\0\0\0\3\0\0\0ppp"s}})),
+              ElementsAre("shard_00007/00000000 -1 views.0.pil=ppp"));
+  EXPECT_THAT(mds_listing(shard_of({{"views", "jpeg_array"}}, {{none}})),
+              ElementsAre("shard_00007/00000000 -1 sample=\4\0\0\0"s + none))
+      << "an empty list";
+  EXPECT_THAT(mds_refusal(shard_of({{"views", "jpeg_array"}}, {{sizes + "short"}})), HasSubstr("5 are left"));
+  EXPECT_THAT(mds_refusal(shard_of({{"views", "list[jpeg]"}}, {{"xy"}})), HasSubstr("in 0 bytes"));
+}
+
+TEST(MdsFormat, KeepsKeysApartWhoseFilesHaveDots) {
+  const std::string file = shard_of({{"filename", "str"}}, {{"./v/video.0001.jpg"}, {"v/video.0002.jpg"}, {"v/x.jpg"}});
+  EXPECT_THAT(mds_listing(file),
+              ElementsAre("v/video.0001.jpg/image -1 filename=./v/video.0001.jpg",
+                          "v/video.0002.jpg/image -1 filename=v/video.0002.jpg", "v/x -1 filename=v/x.jpg"));
+}
+
 /// As Snappy has bytes that it found no way to make smaller: in pieces, each with its length in front.
 std::string snappy_plainly(std::string_view bytes) {
   constexpr std::size_t kPieceMax = 60;

@@ -11,6 +11,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/image_bytes.h"
+#include "stoker/format/image_list.h"
 #include "stoker/format/key_prefix.h"
 #include "stoker/format/member_name.h"
 
@@ -25,17 +26,12 @@ constexpr std::string_view kMdsLabelNames[] = {"label", "cls", "class", "y", "ta
 constexpr std::string_view kMdsTextLabelNames[] = {"cls"};
 constexpr std::string_view kMdsKeyNames[] = {kMdsKeyColumn, "filename", "file_name", "path"};
 
-bool has_name(const MdsColumn& column, std::string_view lower_case) {
-  return std::equal(column.name.begin(), column.name.end(), lower_case.begin(), lower_case.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
-}
-
 /// The first column of these names that `fits`.
 template <typename Fits>
 std::optional<std::size_t> find_column(const std::vector<MdsColumn>& columns, Names names, const Fits& fits) {
   for (const std::string_view name : names) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (has_name(columns[i], name) && fits(i)) return i;
+      if (is_called(columns[i].name, name) && fits(i)) return i;
     }
   }
   return std::nullopt;
@@ -51,6 +47,8 @@ std::optional<std::int64_t> integer_of(const MdsColumn& column, Bytes bytes) {
   return !column.is_signed && value < 0 ? std::nullopt : std::optional(value);
 }
 
+bool may_be_image(const MdsColumn& column) { return column.kind == MdsKind::kImage || column.kind == MdsKind::kBytes; }
+
 bool says_what_it_holds(std::string_view name, std::string_view extension) {
   return name == extension || (name.ends_with(extension) && name[name.size() - extension.size() - 1] == '.');
 }
@@ -60,7 +58,12 @@ bool says_what_it_holds(std::string_view name, std::string_view extension) {
 MdsRows::MdsRows(std::vector<MdsColumn> columns, std::string_view file)
     : columns_(std::move(columns)),
       key_prefix_(key_prefix_of_file(file, {".zstd", ".zst", ".gz", ".snappy", ".mds"})),
-      values_(columns_.size()) {}
+      values_(columns_.size()),
+      usual_image_(kMdsImageNames) {
+  for (const MdsColumn& column : columns_) {
+    if (may_be_image(column)) usual_image_.expect(column.name);
+  }
+}
 
 void MdsRows::read(Bytes sample, const MdsSamplePlace& place, SampleRow& row) {
   sample_ = sample;
@@ -69,10 +72,10 @@ void MdsRows::read(Bytes sample, const MdsSamplePlace& place, SampleRow& row) {
   label_.reset();
   set_key(row);
   set_label(row);
-  const std::optional<std::size_t> the_image = image();
+  image_ = image();
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (label_ == i || columns_[i].name == kMdsKeyColumn) continue;  // the row has them
-    add_column(row, i, the_image == i);
+    add_column(row, i);
   }
   if (row.fields.empty()) {
     name_ = "sample";
@@ -106,8 +109,7 @@ void MdsRows::split_values() {
     }
     values_[i] = {.bytes = rest.first(length), .extension = {}};
     rest = rest.subspan(length);
-    const bool may_be_image = column.kind == MdsKind::kImage || column.kind == MdsKind::kBytes;
-    if (may_be_image) values_[i].extension = extension_of_bytes(values_[i].bytes);
+    if (may_be_image(column)) values_[i].extension = extension_of_bytes(values_[i].bytes);
     if (column.kind == MdsKind::kImage && values_[i].extension.empty()) {
       values_[i].extension = column.encoding == "png" ? "png" : "jpg";  // what is wrong with it its decoder says
     }
@@ -122,8 +124,7 @@ void MdsRows::set_key(SampleRow& row) {
   if (const auto found = find_column(columns_, kMdsKeyNames, names_something)) {
     const std::string_view name = as_text(values_[*found].bytes);
     const bool is_key = columns_[*found].name == kMdsKeyColumn;
-    const std::optional<MemberName> file = is_key ? std::nullopt : split_member_name(name);
-    row.key = file ? file->key : name;
+    row.key = is_key ? std::string(name) : key_of_file(name);
   } else {
     row.key = fmt::format("{}{:08}", key_prefix_, place_.number);
   }
@@ -146,33 +147,27 @@ void MdsRows::set_label(SampleRow& row) {
   row.label = parse_class_number(digits, digits.size()).value_or(-1);
 }
 
-std::optional<std::size_t> MdsRows::image() const {
-  const std::vector<MdsColumn>& columns = columns_;
-  // Its name says so itself.
-  for (const MdsColumn& column : columns) {
-    if (is_image_field_name(column.name) && column.name.find_first_of("./") == std::string::npos) return std::nullopt;
+UsualImage::Choice MdsRows::image() {
+  image_values_.clear();
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    image_values_.push_back({.name = columns_[i].name,
+                             .extension = values_[i].extension,
+                             .is_bytes = may_be_image(columns_[i]) && !values_[i].bytes.empty()});
   }
-  const auto is_image = [&](std::size_t i) { return !values_[i].extension.empty(); };
-  if (const auto usual = find_column(columns, kMdsImageNames, is_image)) return usual;
-  std::optional<std::size_t> only;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!is_image(i)) continue;
-    if (only) return std::nullopt;
-    only = i;
-  }
-  return only;
+  return usual_image_.choose(image_values_);
 }
 
-void MdsRows::add_column(SampleRow& row, std::size_t i, bool is_image) {
+void MdsRows::add_column(SampleRow& row, std::size_t i) {
   const MdsColumn& column = columns_[i];
   std::string_view extension = values_[i].extension;
-  if (is_image) {
-    name_ = extension;
+  if (image_.number == static_cast<std::ptrdiff_t>(i)) {
+    name_ = image_.extension;
     return add_field(row, values_[i].bytes);
   }
   assign_lower_case(name_, column.name);
   switch (column.kind) {
     case MdsKind::kPickle: return;
+    case MdsKind::kImages: return add_images(row, column, values_[i].bytes);
     case MdsKind::kArray: return add_array(row, column, values_[i].bytes);
     case MdsKind::kInteger:
     case MdsKind::kFloat: extension = column.type; break;
@@ -181,11 +176,25 @@ void MdsRows::add_column(SampleRow& row, std::size_t i, bool is_image) {
     case MdsKind::kText: break;
     case MdsKind::kImage:
     case MdsKind::kBytes:
-      if (is_image_field_name(name_)) extension = {};
+      if (image_.is_missing || is_image_field_name(name_)) extension = {};
       break;
   }
   if (!extension.empty() && !says_what_it_holds(name_, extension)) name_.append(".").append(extension);
   add_field(row, values_[i].bytes);
+}
+
+void MdsRows::add_images(SampleRow& row, const MdsColumn& column, Bytes bytes) {
+  const std::size_t reserved = column.has_reserved ? sizeof(std::uint32_t) : 0;
+  split_image_list(bytes.subspan(std::min(reserved, bytes.size())), column.name, images_);
+  const std::string name = name_;
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    const bool is_encoded = column.type != "pil";
+    const std::string_view extension = is_encoded ? extension_of_bytes(images_[i]) : std::string_view();
+    name_ = fmt::format("{}.{}", name, i);
+    const bool is_named = is_encoded && image_.is_missing;
+    if (!is_named) name_.append(".").append(extension.empty() ? column.type : extension);
+    add_field(row, images_[i]);
+  }
 }
 
 /// The values as they lie there, and what stands in front of them: the type in the name, the shape as a field of its

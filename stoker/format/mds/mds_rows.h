@@ -11,6 +11,7 @@
 
 #include "stoker/format/mds/mds_columns.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/format/usual_image.h"
 
 namespace stoker {
 
@@ -45,8 +46,9 @@ class MdsRows {
   void split_values();
   void set_key(SampleRow& row);
   void set_label(SampleRow& row);
-  std::optional<std::size_t> image() const;
-  void add_column(SampleRow& row, std::size_t i, bool is_image);
+  UsualImage::Choice image();
+  void add_column(SampleRow& row, std::size_t i);
+  void add_images(SampleRow& row, const MdsColumn& column, Bytes bytes);
   void add_array(SampleRow& row, const MdsColumn& column, Bytes bytes);
   void add_field(SampleRow& row, Bytes value);
 
@@ -59,6 +61,11 @@ class MdsRows {
   Bytes sample_;
   std::vector<Value> values_;         // by column
   std::optional<std::size_t> label_;  // the column that became the row's label
+  UsualImage usual_image_;
+  UsualImage::Choice image_;  // of the sample at hand, by column
+  // Scratch:
+  std::vector<UsualImage::Value> image_values_;
+  std::vector<Bytes> images_;
 };
 
 }  // namespace stoker

@@ -24,19 +24,21 @@ constexpr std::size_t kValuesAlignment = 64;
 
 [[noreturn]] void refuse_array(std::string_view why) { fail(ErrorKind::kData, "{}", why); }
 
-void read_type(std::string_view text, NpyArray& array) {
+/// Why the array has no values of which each sample could have some, though it is sound; empty if it may have.
+std::string why_not_of_samples(const NpyHeader& header, NpyArray& array) {
   constexpr std::array<std::string_view, 12> kTypes = {"b1", "u1", "u2", "u4", "u8", "i1",
                                                        "i2", "i4", "i8", "f2", "f4", "f8"};
+  const std::string_view text = header.type;
   const bool is_quoted = text.size() == 5 && text.front() == '\'' && text.back() == '\'';
-  if (text.find('O') != std::string_view::npos) {
-    refuse_array("it holds Python objects, which Stoker does not unpickle");
-  }
+  if (text.find('O') != std::string_view::npos) return "it holds Python objects, which Stoker does not unpickle";
   const std::string_view type = is_quoted ? text.substr(2, 2) : std::string_view();
   if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) {
-    refuse_array(fmt::format("its values are of the type {}, and not integers or floats", text));
+    return fmt::format("its values are of the type {}, and not integers or floats", text);
   }
+  if (header.shape.empty()) return "it is a single number, not an array of samples";
   array.type = type;
   array.is_big_endian = text[1] == '>';
+  return {};
 }
 
 std::vector<std::uint8_t> read_header(Source& source, std::uint64_t begin, std::uint64_t length) {
@@ -93,15 +95,23 @@ std::vector<std::uint8_t> NpyArray::row_header() const {
 }
 
 NpyArray read_npy_array(Source& source, std::uint64_t begin, std::uint64_t length) {
+  std::string why_not;
+  std::optional<NpyArray> array = find_npy_array(source, begin, length, why_not);
+  if (!array) refuse_array(why_not);
+  return *std::move(array);
+}
+
+std::optional<NpyArray> find_npy_array(Source& source, std::uint64_t begin, std::uint64_t length,
+                                       std::string& why_not) {
   const std::vector<std::uint8_t> bytes = read_header(source, begin, length);
   const NpyHeader header = parse_header(bytes);
   NpyArray array;
-  read_type(header.type, array);
+  why_not = why_not_of_samples(header, array);
+  if (!why_not.empty()) return std::nullopt;
   if (header.is_column_major) {
     refuse_array(
         "it is stored column by column (Fortran's order); numpy.ascontiguousarray() before numpy.save() helps");
   }
-  if (header.shape.empty()) refuse_array("it is a single number, not an array of samples");
   array.shape.assign(header.shape.begin(), header.shape.end());
   array.offset = begin + header.bytes;
   array.row_bytes = static_cast<std::uint64_t>(array.type[1] - '0');

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,8 @@ struct NpyArray {
 /// Reads the header of an array that fills [begin, begin + length) of the source. Throws kData with a reason ("it is
 /// stored column by column") for what is not such an array; nothing is ever unpickled. Also throws what reading throws.
 NpyArray read_npy_array(Source& source, std::uint64_t begin, std::uint64_t length);
+/// The same, but nothing for a sound array that has no numbers for each sample: texts, Python objects, one number
+/// alone. `why_not` says what it is then.
+std::optional<NpyArray> find_npy_array(Source& source, std::uint64_t begin, std::uint64_t length, std::string& why_not);
 
 }  // namespace stoker

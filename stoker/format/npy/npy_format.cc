@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,10 @@ class NpyScan final : public ShardScan {
     if (as_text(head) == "PK") {
       add_archive();
     } else {
-      add_array("data", source_, 0, source.size(), fmt::format("'{}'", source.name()));
+      if (const std::string why_not = add_array("data", source_, 0, source.size(), fmt::format("'{}'", source.name()));
+          !why_not.empty()) {
+        fail(ErrorKind::kData, "'{}': {}", source.name(), why_not);
+      }
     }
     if (!arrays_.empty()) choose_set(images);
     take_labels();
@@ -81,19 +85,23 @@ class NpyScan final : public ShardScan {
   }
 
   ShardNotes take_notes() override {
-    ShardNotes notes;
-    notes.blocks = places_.take();
-    return notes;
+    notes_.blocks = places_.take();
+    return std::move(notes_);
   }
 
  private:
-  void add_array(std::string name, Source& source, std::uint64_t begin, std::uint64_t length, const std::string& what) {
+  /// Why the array is none of samples; empty if it was added.
+  std::string add_array(std::string name, Source& source, std::uint64_t begin, std::uint64_t length,
+                        const std::string& what) {
+    std::string why_not;
     try {
-      arrays_.push_back({std::move(name), read_npy_array(source, begin, length)});
+      std::optional<NpyArray> array = find_npy_array(source, begin, length, why_not);
+      if (array) arrays_.push_back({std::move(name), *std::move(array)});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kData) throw;
       throw error.with_context(what);
     }
+    return why_not;
   }
 
   void add_archive() {
@@ -110,16 +118,21 @@ class NpyScan final : public ShardScan {
                                                .stored_length = member.stored_length,
                                                .length = member.length,
                                                .codec = is_deflated ? BlockCodec::kDeflate : BlockCodec::kStored});
-      add_array(name.substr(0, name.size() - 4), places_.source(), place, member.length,
-                fmt::format("'{}', array '{}'", source_.name(), name));
+      const std::string why_not = add_array(name.substr(0, name.size() - 4), places_.source(), place, member.length,
+                                            fmt::format("'{}', array '{}'", source_.name(), name));
+      if (why_not.empty()) continue;
+      notes_.problems.push_back(fmt::format("'{}': skips the array '{}': {}", source_.name(), name, why_not));
     }
+    if (!arrays_.empty() || notes_.problems.empty()) return;
+    fail(ErrorKind::kData, "{}; the file has no other arrays", notes_.problems.front());
   }
 
   /// Leaves only the arrays of one set.
   void choose_set(std::string_view images) {
     rows_ = arrays_.front().array.rows();
     const auto has_other_length = [&](const NamedArray& one) { return one.array.rows() != rows_; };
-    if (std::none_of(arrays_.begin(), arrays_.end(), has_other_length)) return;
+    have_one_length_ = std::none_of(arrays_.begin(), arrays_.end(), has_other_length);
+    if (have_one_length_ && !have_labels_each()) return;
     std::vector<NpySetArray> arrays;
     for (const NamedArray& one : arrays_) arrays.push_back({one.name, one.array.rows(), one.array.has_images()});
     const std::vector<NpySet> sets = npy_sets(arrays);
@@ -136,6 +149,28 @@ class NpyScan final : public ShardScan {
     arrays_ = std::move(kept);
     rows_ = arrays_.front().array.rows();
     is_one_of_several_ = true;
+  }
+
+  /// Whether several arrays of images have labels of their own: "train_labels" and "val_labels".
+  bool have_labels_each() const {
+    if (std::any_of(arrays_.begin(), arrays_.end(), has_usual_labels)) return false;
+    std::set<std::set<std::string, std::less<>>> labelled;
+    for (const NamedArray& images : arrays_) {
+      if (!images.array.has_images()) continue;
+      const auto words = npy_set_words(images.name);
+      const auto are_its = [&](const NamedArray& one) { return has_labels(one) && npy_set_words(one.name) == words; };
+      if (!words.empty() && std::any_of(arrays_.begin(), arrays_.end(), are_its)) labelled.insert(words);
+    }
+    return labelled.size() > 1;
+  }
+
+  static bool has_labels(const NamedArray& one) {
+    return one.array.is_integer() && std::all_of(one.array.shape.begin() + 1, one.array.shape.end(),
+                                                 [](std::uint64_t axis) { return axis == 1; });
+  }
+
+  static bool has_usual_labels(const NamedArray& one) {
+    return has_labels(one) && std::find(kLabelNames.begin(), kLabelNames.end(), one.name) != kLabelNames.end();
   }
 
   static bool is_called(const NamedArray& one, std::string_view name) {
@@ -157,22 +192,16 @@ class NpyScan final : public ShardScan {
       listed += fmt::format(" ({})", counted(arrays_[set.first].array.rows(), "row"));
     }
     fail(ErrorKind::kUsage,
-         "'{}' holds several sets of samples, since its arrays have different lengths: {}; {}choose one by the name of "
+         "'{}' holds several sets of samples, since its arrays {}: {}; {}choose one by the name of "
          "its images (--image-field {})",
-         source_.name(), listed, images.empty() ? "" : fmt::format("none has '{}'; ", images),
-         arrays_[sets.front().first].name);
+         source_.name(), have_one_length_ ? "of images have labels of their own" : "have different lengths", listed,
+         images.empty() ? "" : fmt::format("none has '{}'; ", images), arrays_[sets.front().first].name);
   }
 
   /// The array of class numbers is no field: of the usual name, else of one as the images' ("y_train" of "x_train").
   void take_labels() {
     if (arrays_.size() < 2) return;
-    const auto has_labels = [](const NamedArray& one) {
-      return one.array.is_integer() && std::all_of(one.array.shape.begin() + 1, one.array.shape.end(),
-                                                   [](std::uint64_t axis) { return axis == 1; });
-    };
-    auto found = std::find_if(arrays_.begin(), arrays_.end(), [&](const NamedArray& one) {
-      return has_labels(one) && std::find(kLabelNames.begin(), kLabelNames.end(), one.name) != kLabelNames.end();
-    });
+    auto found = std::find_if(arrays_.begin(), arrays_.end(), has_usual_labels);
     if (found == arrays_.end() && is_one_of_several_) {
       const auto words = npy_set_words(arrays_[first_].name);
       found = std::find_if(arrays_.begin(), arrays_.end(), [&](const NamedArray& one) {
@@ -224,7 +253,8 @@ class NpyScan final : public ShardScan {
   std::optional<NamedArray> labels_;
   std::vector<std::uint8_t> label_bytes_;  // some, from the last multiple of kLabelsAtOnce on
   std::uint64_t rows_ = 0, next_ = 0;
-  bool is_one_of_several_ = false;
+  ShardNotes notes_;
+  bool have_one_length_ = false, is_one_of_several_ = false;
   std::size_t first_ = 0;  // which array has the images of the set, before its labels are taken
 };
 

@@ -131,6 +131,29 @@ TEST(NpyFormat, ReadsTheSetThatIsChosen) {
   EXPECT_THAT(rows_of(npz(false), nullptr, "x_train"), SizeIs(2)) << "one set needs no choice";
 }
 
+TEST(NpyFormat, TellsSetsOfOneLengthApartByTheirLabels) {
+  const std::string sets = TestZip{{{.name = "train_images.npy", .content = npy("|u1", "(2, 1, 1)", "ab")},
+                                    {.name = "train_labels.npy", .content = npy("|u1", "(2,)", "\1\2")},
+                                    {.name = "val_images.npy", .content = npy("|u1", "(2, 1, 1)", "cd")},
+                                    {.name = "val_labels.npy", .content = npy("|u1", "(2,)", "\3\4")}}}
+                               .bytes();
+  EXPECT_THAT(rows_of(sets, nullptr, "val_images"),
+              ElementsAre("x_1/00000000 3 val_images.npy=|u1(1, 1):c", "x_1/00000001 4 val_images.npy=|u1(1, 1):d"));
+  EXPECT_THAT(error_of([&] { rows_of(sets); }).message(),
+              HasSubstr("its arrays of images have labels of their own: 'train_images' with 'train_labels' (2 rows)"));
+}
+
+TEST(NpyFormat, SkipsArraysThatAreNotOfSamples) {
+  const std::string more = TestZip{{{.name = "x.npy", .content = npy("|u1", "(2, 1, 1)", "ab")},
+                                    {.name = "n.npy", .content = npy("<f4", "()", "abcd")},
+                                    {.name = "names.npy", .content = npy("<U1", "(3,)", std::string(12, 'a'))}}}
+                               .bytes();
+  ShardNotes notes;
+  EXPECT_THAT(rows_of(more, &notes), ElementsAre("x_1/00000000 -1 npy=|u1(1, 1):a", "x_1/00000001 -1 npy=|u1(1, 1):b"));
+  EXPECT_THAT(notes.problems, ElementsAre(HasSubstr("skips the array 'n.npy': it is a single number"),
+                                          HasSubstr("skips the array 'names.npy': its values are of the type '<U1'")));
+}
+
 TEST(NpyFormat, NamesTheSetsWhereNoneIsChosen) {
   for (const char* images : {"", "x", "images"}) {
     const Error error = error_of([&] { rows_of(npz_of_sets(), nullptr, images); });

@@ -26,7 +26,7 @@ struct SchemaElement {
   std::uint32_t width = 0;
   Repetition repetition = Repetition::kRequired;
   std::size_t children = 0;
-  bool is_list = false, is_unsigned = false, is_half = false;
+  bool is_list = false, is_unsigned = false, is_half = false, is_text = false;
 };
 
 template <typename Enum>
@@ -57,19 +57,21 @@ bool is_unsigned_integer(ThriftReader& footer, ThriftType type) {
 
 /// What a group or a leaf means, in the older of the format's two ways.
 void read_converted_type(std::int64_t number, SchemaElement& element) {
-  constexpr std::int64_t kList = 3, kU8 = 11, kU64 = 14;
+  constexpr std::int64_t kUtf8 = 0, kList = 3, kU8 = 11, kU64 = 14;
+  if (number == kUtf8) element.is_text = true;
   if (number == kList) element.is_list = true;
   if (number >= kU8 && number <= kU64) element.is_unsigned = true;
 }
 
 /// The same in the newer one.
 void read_logical_type(ThriftReader& footer, ThriftType type, SchemaElement& element) {
-  constexpr int kList = 3, kInteger = 10, kFloat16 = 15;
+  constexpr int kString = 1, kList = 3, kInteger = 10, kFloat16 = 15;
   footer.read_struct(type, [&](int number, ThriftType field) {
     if (number == kInteger) {
       if (is_unsigned_integer(footer, field)) element.is_unsigned = true;
       return;
     }
+    if (number == kString) element.is_text = true;
     if (number == kList) element.is_list = true;
     if (number == kFloat16) element.is_half = true;
     footer.skip(field);
@@ -171,6 +173,7 @@ class SchemaWalk {
       column.type = *element.type;
       column.width = element.width;
       column.is_unsigned = element.is_unsigned && column.is_integer();
+      column.is_text = element.is_text;
       column.is_half = element.is_half && column.type == ParquetType::kFixedBytes && column.width == 2;
       if (columns_.size() == ParquetFooter::kColumnsMax) {
         fail(ErrorKind::kData, "it has more than {} columns", ParquetFooter::kColumnsMax);

@@ -51,6 +51,7 @@ struct ParquetColumn {
   ParquetType type = ParquetType::kByteArray;
   bool is_unsigned = false;              // of integers
   bool is_half = false;                  // of two fixed bytes: a float16
+  bool is_text = false;                  // of byte strings, by their type
   std::uint32_t width = 0;               // of each value in bytes; 0 for booleans and byte arrays
   std::uint32_t definition_max = 0;      // the level of a value that is there
   std::uint32_t repetition_max = 0;      // how many lists it lies in

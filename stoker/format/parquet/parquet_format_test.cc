@@ -224,6 +224,20 @@ TEST(ParquetFormat, FindsTheOnlyImageWhateverItIsCalled) {
               ElementsAre("train-00000-of-00002/00000000 -1 image.jpg=" + kParquetJpeg + " png=" + kParquetJpeg));
 }
 
+TEST(ParquetFormat, PutsNoOtherImageInThePlaceOfADamagedOne) {
+  const ParquetTestColumn image = {
+      .path = "image.bytes", .is_optional = true, .rows = {{}, {kParquetJpeg}, {"RIFFbroken"}, {""}, {}}};
+  const ParquetTestColumn path = {.path = "image.path", .rows = std::vector<ParquetTestRow>(5, {"x"})};
+  const ParquetTestColumn mask = {.path = "mask", .rows = std::vector<ParquetTestRow>(5, {kParquetPng})};
+  const std::string key = "train-00000-of-00002/0000000";
+  EXPECT_THAT(
+      parquet_listing(parquet_file({image, path, mask})),
+      ElementsAre(key + "0 -1 image.path=x mask=" + kParquetPng,
+                  key + "1 -1 image.path=x jpg=" + kParquetJpeg + " mask.png=" + kParquetPng,
+                  key + "2 -1 image.path=x jpg=RIFFbroken mask.png=" + kParquetPng,
+                  key + "3 -1 image= image.path=x mask=" + kParquetPng, key + "4 -1 image.path=x mask=" + kParquetPng));
+}
+
 TEST(ParquetFormat, LocatesListsAndNumbersOfRowsThatCrossPages) {
   const std::vector<ParquetTestColumn> columns = {
       {.path = "images.list.element.bytes",

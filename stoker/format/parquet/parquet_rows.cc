@@ -75,8 +75,11 @@ void ParquetRowColumn::join(BlockPlaces& places) {
 }
 
 ParquetRows::ParquetRows(const ParquetFooter& footer, std::string_view file)
-    : footer_(footer), file_(file), key_prefix_(key_prefix_of_file(file, {".parquet"})) {
+    : footer_(footer), file_(file), key_prefix_(key_prefix_of_file(file, {".parquet"})), usual_image_(kImageFeatures) {
   choose_columns();
+  for (const ParquetRowColumn& column : columns_) {
+    if (!column.is_number() && !column.is_list() && !column.stored->is_text) usual_image_.expect(column.name);
+  }
 }
 
 void ParquetRows::choose_columns() {
@@ -149,8 +152,7 @@ void ParquetRows::set_key(SampleRow& row) const {
   }
   const std::string_view name = as_text(named->bytes);
   const bool is_key = named->name == kKeyFeatures.front();
-  const std::optional<MemberName> file = is_key ? std::nullopt : split_member_name(name);
-  row.key = file ? file->key : name;
+  row.key = is_key ? std::string(name) : key_of_file(name);
 }
 
 void ParquetRows::set_label(SampleRow& row) {
@@ -165,32 +167,27 @@ void ParquetRows::set_label(SampleRow& row) {
   }
 }
 
-/// The one whose field is named after its first bytes alone.
-const ParquetRowColumn* ParquetRows::image() const {
-  const auto begins_as_image = [](const ParquetRowColumn& column) {
-    return column.has_bytes() && !column.values[0].extension.empty();
-  };
-  // Its name says so itself.
-  const auto is_named = [](const ParquetRowColumn& column) {
-    return column.has_bytes() && is_image_field_name(column.name) &&
-           column.name.find_first_of("./") == std::string::npos;
-  };
-  if (std::any_of(columns_.begin(), columns_.end(), is_named)) return nullptr;
-  if (const ParquetRowColumn* usual = find(kImageFeatures, begins_as_image)) return usual;
-  const auto first = std::find_if(columns_.begin(), columns_.end(), begins_as_image);
-  if (first == columns_.end() || std::any_of(first + 1, columns_.end(), begins_as_image)) return nullptr;
-  return &*first;
+void ParquetRows::choose_image() {
+  image_values_.clear();
+  for (const ParquetRowColumn& column : columns_) {
+    UsualImage::Value& value = image_values_.emplace_back();
+    if (!column.has_bytes()) continue;
+    value = {.name = column.name,
+             .extension = column.values[0].extension,
+             .is_bytes = !column.stored->is_text && column.values[0].length > 0};
+  }
+  image_ = usual_image_.choose(image_values_);
 }
 
 void ParquetRows::add_fields(SampleRow& row) {
-  const ParquetRowColumn* const image_column = image();
+  choose_image();
   for (const ParquetRowColumn& column : columns_) {
     if (column.is_label || column.name == kKeyFeatures.front()) continue;  // the row has them
     if (column.is_broken) {
       if (passed_over_++ == 0) first_passed_over_ = fmt::format("of column '{}' in row {}", column.stored->path, row_);
       continue;
     }
-    for (const ParquetRowColumn::Value& value : column.values) add_field(row, column, value, &column == image_column);
+    for (const ParquetRowColumn::Value& value : column.values) add_field(row, column, value);
   }
   // As in formats whose samples have no columns.
   std::sort(row.fields.begin(), row.fields.end(),
@@ -202,10 +199,9 @@ void ParquetRows::add_fields(SampleRow& row) {
   }
 }
 
-void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value,
-                            bool is_image) {
-  if (is_image) {
-    name_ = value.extension;
+void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value) {
+  if (image_.number == &column - columns_.data()) {
+    name_ = image_.extension;
   } else {
     name_ = column.name;
     if (column.is_number()) {
@@ -213,7 +209,7 @@ void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, cons
     } else if (column.is_list()) {
       fmt::format_to(std::back_inserter(name_), ".{}", value.number);
     }
-    const bool says_so = is_image_field_name(name_) || name_.ends_with("npy");
+    const bool says_so = image_.is_missing || is_image_field_name(name_) || name_.ends_with("npy");
     if (!value.extension.empty() && !says_so) name_.append(".").append(value.extension);
     std::replace(name_.begin(), name_.end(), '/', '.');
   }

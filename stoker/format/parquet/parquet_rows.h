@@ -12,6 +12,7 @@
 #include "stoker/format/parquet/parquet_column.h"
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/format/usual_image.h"
 #include "stoker/storage/block_source.h"
 
 namespace stoker {
@@ -81,9 +82,9 @@ class ParquetRows {
   void choose_label();
   void set_key(SampleRow& row) const;
   void set_label(SampleRow& row);
-  const ParquetRowColumn* image() const;
+  void choose_image();
   void add_fields(SampleRow& row);
-  void add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value, bool is_image);
+  void add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value);
   /// The first column of these names that `fits`; null without one.
   template <typename Fits>
   const ParquetRowColumn* find(const std::vector<std::string_view>& names, const Fits& fits) const;
@@ -91,9 +92,12 @@ class ParquetRows {
   const ParquetFooter& footer_;
   const std::string file_, key_prefix_;
   std::vector<ParquetRowColumn> columns_;
-  std::uint64_t row_ = 0;                     // at hand
-  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
-  std::string name_;                          // scratch
+  std::uint64_t row_ = 0;  // at hand
+  UsualImage usual_image_;
+  UsualImage::Choice image_;                     // of the row at hand, by column
+  std::vector<UsualImage::Value> image_values_;  // scratch
+  std::set<std::string, std::less<>> names_;     // of fields: rows have views of them
+  std::string name_;                             // scratch
   ParquetRowNotes notes_;
   std::int64_t passed_over_ = 0;  // values
   std::string first_passed_over_;

@@ -74,11 +74,18 @@ class RecordIoShardWriter final : public ShardFileWriter {
   /// What the reader makes of the record. That of one that was split has no places in the file.
   void become_row(SampleRow& row, std::size_t image, std::uint64_t offset) {
     const SampleField of_image = row.fields[image];
+    const bool has_image = row.image_field() != nullptr;
     const SampleField* const known_labels = row.field(kLabelsField);
     const SampleField of_labels = known_labels ? *known_labels : SampleField();
     row.fields.clear();
     const std::size_t length = record_.size();
     fill_image_row(record_, length, *read_image_record(record_, length), offset, key_prefix_, row);
+    if (has_image && !row.image_field()) {
+      fail(ErrorKind::kUsage,
+           "its image '{}' would not be found by readers of recordio, which tell images by their first bytes; choose "
+           "another format, or pack with other pixels",
+           of_image.name);
+    }
     for (SampleField& field : row.fields) field.take_checksums_of(field.name == kLabelsField ? of_labels : of_image);
   }
 

@@ -37,14 +37,18 @@ const WritableFormat* TarFormat::writing() const {
 
 TarSamples::TarSamples(Source& source, std::stop_token stop) : source_(source), stop_(std::move(stop)), tar_(source) {}
 
+std::optional<MemberName> TarSamples::member_name() const {
+  return split_member_name(without_this_folder(tar_.name()));
+}
+
 bool TarSamples::next_member() {
   while (tar_.next()) {
     stop_if_asked(stop_, source_.name());
     if (tar_.name() == kIndexMember) saw_index_ = true;
-    if (is_about_the_shard(tar_.name()) || tar_.is_folder()) continue;
+    if (is_about_the_shard(without_this_folder(tar_.name())) || tar_.is_folder()) continue;
     if (!tar_.is_plain_file()) {
       if (passed_over_++ == 0) first_passed_over_ = tar_.name();
-    } else if (split_member_name(tar_.name())) {
+    } else if (member_name()) {
       return true;
     }
   }
@@ -57,11 +61,11 @@ bool TarSamples::next(SampleRow& row) {
   if (ended_) return false;
   if (!has_member_) has_member_ = next_member();
   if (has_member_) {
-    row.key = split_member_name(tar_.name())->key;
+    row.key = member_name()->key;
     do {
       add_member(row);
       has_member_ = next_member();
-    } while (has_member_ && split_member_name(tar_.name())->key == row.key);
+    } while (has_member_ && member_name()->key == row.key);
   }
   note_numbered_images(row);
   ended_ = !has_member_;
@@ -95,7 +99,7 @@ void TarSamples::warn() const {
 }
 
 void TarSamples::add_member(SampleRow& row) {
-  assign_lower_case(field_, split_member_name(tar_.name())->field);
+  assign_lower_case(field_, member_name()->field);
   if (row.field(field_)) {
     fail(ErrorKind::kData, "'{}': sample '{}' has the field '{}' twice; the second is member '{}' at byte {}",
          source_.name(), row.key, field_, tar_.name(), tar_.offset());

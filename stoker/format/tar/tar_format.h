@@ -2,11 +2,13 @@
 // and seeks over the data; nothing is ever extracted, and members' names serve as keys only.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
 
 #include "stoker/format/class_number.h"
+#include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
 #include "stoker/format/tar/tar_reader.h"
 #include "stoker/storage/source.h"
@@ -41,6 +43,8 @@ class TarSamples final : public ShardScan {
   ShardNotes take_notes() override { return {.holds_index = saw_index_}; }
 
  private:
+  /// Of the member that the reader stands at.
+  std::optional<MemberName> member_name() const;
   /// Goes to the next member that belongs to a sample.
   bool next_member();
   void add_member(SampleRow& row);

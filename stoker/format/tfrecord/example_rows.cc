@@ -27,20 +27,16 @@ bool is_one_value(const ExampleFeature& feature) {
   return feature.kind == FeatureKind::kBytes && feature.count == 1 && !feature.step;
 }
 
-bool equal_in_lower_case(std::string_view name, std::string_view lower_case) {
-  return std::equal(name.begin(), name.end(), lower_case.begin(), lower_case.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
-}
-
 }  // namespace
 
-ExampleRows::ExampleRows(std::string_view file) : key_prefix_(key_prefix_of_file(file, {".tfrecord", ".tfrecords"})) {}
+ExampleRows::ExampleRows(std::string_view file)
+    : key_prefix_(key_prefix_of_file(file, {".tfrecord", ".tfrecords"})), usual_image_(kImageFeatures) {}
 
 void ExampleRows::read(Bytes message, const ExamplePlace& place, SampleRow& row) {
   message_ = message;
   place_ = place;
   example_.parse(message);
-  if (example_.features().empty()) {
+  if (example_.features().empty() && !message.empty()) {
     fail(ErrorKind::kData, "it has no features, so it is not a tf.train.Example or tf.train.SequenceExample");
   }
   label_ = nullptr;
@@ -53,7 +49,7 @@ template <typename Fits>
 const ExampleFeature* ExampleRows::find(const std::vector<std::string_view>& names, const Fits& fits) const {
   for (const std::string_view name : names) {
     for (const ExampleFeature& feature : example_.features()) {
-      if (!feature.step && equal_in_lower_case(feature.name, name) && fits(feature)) return &feature;
+      if (!feature.step && is_called(feature.name, name) && fits(feature)) return &feature;
     }
   }
   return nullptr;
@@ -67,8 +63,7 @@ void ExampleRows::set_key(SampleRow& row) {
   has_key_ = feature && feature->name == kKeyFeatures.front();
   if (feature) {
     const std::string_view name = as_text(example_.value(*feature, 0));
-    const std::optional<MemberName> file = has_key_ ? std::nullopt : split_member_name(name);
-    row.key = file ? file->key : name;
+    row.key = has_key_ ? std::string(name) : key_of_file(name);
   } else {
     row.key = fmt::format("{}{:08}", key_prefix_, place_.number);
   }
@@ -86,30 +81,29 @@ void ExampleRows::set_label(SampleRow& row) {
   }
 }
 
-const ExampleFeature* ExampleRows::image() const {
-  const auto begins_as_image = [&](const ExampleFeature& feature) {
-    return is_one_value(feature) && !extension_of_bytes(example_.value(feature, 0)).empty();
-  };
+void ExampleRows::choose_image() {
   const std::vector<ExampleFeature>& all = example_.features();
-  // Its name says so itself.
-  const auto is_named = [](const ExampleFeature& feature) {
-    return is_image_field_name(feature.name) && feature.name.find_first_of("./") == std::string_view::npos;
-  };
-  if (std::any_of(all.begin(), all.end(), is_named)) return nullptr;
-  if (const ExampleFeature* usual = find(kImageFeatures, begins_as_image)) return usual;
-  if (has_key_) return nullptr;
-  const auto first = std::find_if(all.begin(), all.end(), begins_as_image);
-  if (first == all.end() || std::any_of(first + 1, all.end(), begins_as_image)) return nullptr;
-  return &*first;
+  image_values_.clear();
+  for (const ExampleFeature& feature : all) {
+    const Bytes value = is_one_value(feature) ? example_.value(feature, 0) : Bytes();
+    const bool is_usual = std::any_of(kImageFeatures.begin(), kImageFeatures.end(),
+                                      [&](std::string_view name) { return is_called(feature.name, name); });
+    image_values_.push_back({.name = feature.name,
+                             .extension = extension_of_bytes(value),
+                             .is_bytes = !value.empty(),
+                             .is_other = has_key_ && !is_usual});
+  }
+  image_ = usual_image_.choose(image_values_);
+  image_feature_ = image_.number ? &all[static_cast<std::size_t>(*image_.number)] : nullptr;
 }
 
 void ExampleRows::add_fields(SampleRow& row) {
-  const ExampleFeature* const image_feature = image();
+  choose_image();
   for (const ExampleFeature& feature : example_.features()) {
     if (feature.name.empty() || feature.kind == FeatureKind::kNone || feature.count == 0) continue;
     if (&feature == label_ || feature.name == kKeyFeatures.front()) continue;  // the row has them
     if (feature.kind == FeatureKind::kBytes && feature.count <= Example::kValuesMax) {
-      add_bytes(row, feature, &feature == image_feature);
+      add_bytes(row, feature);
     } else if (feature.kind != FeatureKind::kBytes && !feature.packed.empty()) {
       assign_lower_case(name_, feature.name);
       if (feature.step) fmt::format_to(std::back_inserter(name_), ".{}", *feature.step);
@@ -132,17 +126,17 @@ void ExampleRows::add_fields(SampleRow& row) {
   if (twice != row.fields.end()) fail(ErrorKind::kData, "it has two values for the field '{}'", twice->name);
 }
 
-void ExampleRows::add_bytes(SampleRow& row, const ExampleFeature& feature, bool is_image) {
+void ExampleRows::add_bytes(SampleRow& row, const ExampleFeature& feature) {
   for (std::size_t i = 0; i < feature.count; ++i) {
     const Bytes value = example_.value(feature, i);
     const std::string_view extension = extension_of_bytes(value);
-    if (is_image) {
-      name_ = extension;
+    if (&feature == image_feature_) {
+      name_ = image_.extension;
     } else {
       assign_lower_case(name_, feature.name);
       if (feature.step) fmt::format_to(std::back_inserter(name_), ".{}", *feature.step);
       if (feature.count > 1) fmt::format_to(std::back_inserter(name_), ".{}", i);
-      const bool says_so = has_key_ || is_image_field_name(name_) || name_.ends_with("npy");
+      const bool says_so = has_key_ || image_.is_missing || is_image_field_name(name_) || name_.ends_with("npy");
       if (!extension.empty() && !says_so) name_.append(".").append(extension);
     }
     add_field(row, value);

@@ -10,6 +10,7 @@
 
 #include "stoker/format/sample_row.h"
 #include "stoker/format/tfrecord/example.h"
+#include "stoker/format/usual_image.h"
 
 namespace stoker {
 
@@ -40,12 +41,12 @@ class ExampleRows {
   void set_key(SampleRow& row);
   void set_label(SampleRow& row);
   void add_fields(SampleRow& row);
-  void add_bytes(SampleRow& row, const ExampleFeature& feature, bool is_image);
+  void add_bytes(SampleRow& row, const ExampleFeature& feature);
   void add_field(SampleRow& row, Bytes value);
   /// The first feature of these names that `fits`; null without one.
   template <typename Fits>
   const ExampleFeature* find(const std::vector<std::string_view>& names, const Fits& fits) const;
-  const ExampleFeature* image() const;
+  void choose_image();
 
   Example example_;
   Bytes message_;
@@ -54,7 +55,11 @@ class ExampleRows {
   std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
   std::string name_;                          // scratch
   const ExampleFeature* label_ = nullptr;     // of the message at hand: the feature that became the row's label
-  bool has_key_ = false;                      // it has the feature "__key__", so its features are named as fields
+  UsualImage usual_image_;
+  UsualImage::Choice image_;  // of the message at hand
+  const ExampleFeature* image_feature_ = nullptr;
+  std::vector<UsualImage::Value> image_values_;  // scratch
+  bool has_key_ = false;                         // it has the feature "__key__", so its features are named as fields
   std::int64_t passed_over_ = 0;
   std::string first_passed_over_;
 };

@@ -100,6 +100,22 @@ TEST(TfRecordFormat, FindsTheOnlyImageWhateverItIsCalled) {
   EXPECT_THAT(listing(two), ElementsAre("train_v2/00000000 -1 left.jpg=" + kJpeg + " right.jpg=" + kJpeg));
 }
 
+TEST(TfRecordFormat, PutsNoOtherImageInThePlaceOfADamagedOne) {
+  const auto record = [](std::string_view image) {
+    return record_of([&](ExampleBuilder& example) {
+      if (!image.empty()) example.add_bytes("image", {as_bytes(image)});
+      example.add_bytes("mask", {as_bytes(kPng)});
+    });
+  };
+  EXPECT_THAT(listing(record(kJpeg) + record("RIFFbroken") + record("")),
+              ElementsAre("train_v2/00000000 -1 jpg=" + kJpeg + " mask.png=" + kPng,
+                          "train_v2/00000001 -1 jpg=RIFFbroken mask.png=" + kPng, "train_v2/00000002 -1 mask=" + kPng));
+}
+
+TEST(TfRecordFormat, ReadsAnExampleWithoutFeatures) {
+  EXPECT_THAT(listing(framed("")), ElementsAre("train_v2/00000000 -1 example="));
+}
+
 TEST(TfRecordFormat, LocatesNumbersAsTheyArePacked) {
   const std::string file = record_of([](ExampleBuilder& example) {
     example.add_floats("box", {1.0F, 2.0F});
@@ -165,8 +181,7 @@ TEST(TfRecordFormat, RefusesLengthsThatLie) {
 }
 
 TEST(TfRecordFormat, RefusesRecordsThatAreNoExamples) {
-  EXPECT_THAT(refusal(framed("")), HasSubstr("record 0 at byte 0"));
-  EXPECT_THAT(refusal(framed(kJpeg)), HasSubstr("not a tf.train.Example"));
+  EXPECT_THAT(refusal(framed(kJpeg)), AllOf(HasSubstr("record 0 at byte 0"), HasSubstr("not a tf.train.Example")));
   const std::string good = record_of([](ExampleBuilder& example) { example.add_bytes("x", {as_bytes("y")}); });
   EXPECT_THAT(refusal(good + framed("\x0a\xff\x01")), HasSubstr(fmt::format("record 1 at byte {}", good.size())));
   const std::string twice = record_of([](ExampleBuilder& example) {

@@ -63,6 +63,15 @@ void check_type(const Source& source, TokenType found, std::optional<TokenType> 
   fail(ErrorKind::kUsage, "'{}' has tokens of type {}, not {}", source.name(), to_string(found), to_string(*wanted));
 }
 
+NpyArray read_tokens_array(Source& source) {
+  try {
+    return read_npy_array(source, 0, source.size());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kData) throw;
+    throw error.with_context(fmt::format("'{}'", source.name()));
+  }
+}
+
 }  // namespace
 
 std::optional<Location> find_token_index(const Stores& stores, const Location& at) {
@@ -98,7 +107,7 @@ TokenFile open_token_file(const Stores& stores, const Location& at, std::optiona
   Source& source = *file.source;
   file.key_prefix = key_prefix_of_file(source.name(), {".bin", ".npy"});
   if (begins_with(source, kNpyMagic)) {
-    const NpyArray array = read_npy_array(source, 0, source.size());
+    const NpyArray array = read_tokens_array(source);
     file.type = type_of(array, source);
     file.offset = array.offset;
     file.tokens = array.row_bytes / size_of(file.type) * array.rows();
