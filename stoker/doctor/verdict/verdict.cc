@@ -55,7 +55,8 @@ std::vector<std::string> not_measured(const Facts& facts, const Prediction& now)
 void find_limits(TrainingVerdict& verdict, const Prediction& now) {
   if (now.limits.empty()) return;
   std::vector<Limit> limits = now.limits;
-  if (!verdict.fed() && is_step(limits.front()) && limits.size() > 1) std::swap(limits[0], limits[1]);
+  // A GPU that waits although all else is faster on average waits for the slowest of that: its batches are uneven.
+  if (!verdict.fed() && is_step(limits.front()) && limits.size() > 1) limits.erase(limits.begin());
   verdict.bottleneck = limits[0];
   if (limits.size() > 1) verdict.next = limits[1];
 }
