@@ -159,27 +159,26 @@ Labels labels_given(const Dataset& data, const std::string& given, const std::ve
   return read_labels(data, given, classes, stop, stores);
 }
 
-Labels labels_of_texts(const LabelTexts& of_samples, const std::vector<std::string>& classes,
-                       const std::string& field) {
-  const std::vector<std::optional<std::string>>& texts = of_samples.texts;
+Labels labels_of_texts(const LabelTexts& texts, const std::vector<std::string>& classes, const std::string& field) {
+  const std::vector<std::optional<std::string>>& of_samples = texts.texts;
   const auto is_negative = [](const std::string& text) {
     return parse_whole_number(text, text.size()).value_or(0) < 0;
   };
   std::vector<std::string_view> present;
   std::vector<std::int64_t> places;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (!texts[i] || is_negative(*texts[i])) continue;
-    present.push_back(*texts[i]);
+  for (std::size_t i = 0; i < of_samples.size(); ++i) {
+    if (!of_samples[i] || is_negative(*of_samples[i])) continue;
+    present.push_back(*of_samples[i]);
     places.push_back(static_cast<std::int64_t>(i));
   }
-  if (present.empty() && !texts.empty()) fail(ErrorKind::kData, "no sample has a label in its field '{}'", field);
+  if (present.empty() && !of_samples.empty()) fail(ErrorKind::kData, "no sample has a label in its field '{}'", field);
   const auto is_known = [&](std::string_view name) {
     return std::find(classes.begin(), classes.end(), name) != classes.end();
   };
   const std::set<std::string_view> distinct(present.begin(), present.end());
-  const bool are_known = !of_samples.are_numbers && std::all_of(distinct.begin(), distinct.end(), is_known);
+  const bool are_known = !texts.are_numbers && std::all_of(distinct.begin(), distinct.end(), is_known);
   Labels found = numbered(present, are_known ? classes : std::vector<std::string>(), "the field '" + field + "'");
-  Labels labels{.numbers = std::vector<std::int64_t>(texts.size(), -1), .classes = std::move(found.classes)};
+  Labels labels{.numbers = std::vector<std::int64_t>(of_samples.size(), -1), .classes = std::move(found.classes)};
   for (std::size_t i = 0; i < places.size(); ++i) {
     labels.numbers[static_cast<std::size_t>(places[i])] = found.numbers[i];
   }

@@ -17,10 +17,10 @@ bool names_its_format(const UsualImage::Value& value) {
 }  // namespace
 
 void UsualImage::expect(std::string_view column) {
-  for (const std::string_view name : names_) {
-    if (name == usual_) return;
-    if (!names_any_input(name) && is_called(column, name)) {
-      usual_ = name;
+  for (const std::string_view usual : names_) {
+    if (usual == usual_) return;
+    if (!names_any_input(usual) && is_called(column, usual)) {
+      usual_ = usual;
       return;
     }
   }
