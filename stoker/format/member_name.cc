@@ -8,11 +8,6 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool equal_ignoring_case(std::string_view a, std::string_view lower_case) {
-  return std::equal(a.begin(), a.end(), lower_case.begin(), lower_case.end(),
-                    [](char x, char y) { return lower(x) == y; });
-}
-
 }  // namespace
 
 const std::string_view kImageExtensions =
@@ -66,6 +61,11 @@ void assign_lower_case(std::string& into, std::string_view text) {
   std::transform(into.begin(), into.end(), into.begin(), lower);
 }
 
+bool is_called(std::string_view name, std::string_view lower_case) {
+  return std::equal(name.begin(), name.end(), lower_case.begin(), lower_case.end(),
+                    [](char one, char other) { return lower(one) == other; });
+}
+
 bool is_image_field_name(std::string_view field) {
   // MPO is a JPEG followed by others, which decoders of JPEGs skip.
   constexpr std::string_view kExtensions[] = {"jpg",  "jpeg", "png", "webp", "jpe", "jfif", "mpo", "bmp", "gif",  "tif",
@@ -73,7 +73,7 @@ bool is_image_field_name(std::string_view field) {
   const std::size_t dot = field.rfind('.');
   const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);
   return std::any_of(std::begin(kExtensions), std::end(kExtensions),
-                     [&](std::string_view known) { return equal_ignoring_case(extension, known); });
+                     [&](std::string_view known) { return is_called(extension, known); });
 }
 
 }  // namespace stoker

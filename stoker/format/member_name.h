@@ -42,6 +42,9 @@ bool leads_elsewhere(std::string_view member);
 /// Replaces `into` by `text` in lower case (ASCII only).
 void assign_lower_case(std::string& into, std::string_view text);
 
+/// Whether a name is this one but for its case (ASCII only).
+bool is_called(std::string_view name, std::string_view lower_case);
+
 /// Whether the last extension of a field's name is that of an image which Stoker reads, in either case: "jpg",
 /// "seg.PNG".
 bool is_image_field_name(std::string_view field);

@@ -52,9 +52,4 @@ UsualImage::Choice UsualImage::choose(std::span<const Value> values) {
   return {.number = only - values.begin(), .extension = only->extension};
 }
 
-bool is_called(std::string_view name, std::string_view lower_case) {
-  return std::equal(name.begin(), name.end(), lower_case.begin(), lower_case.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
-}
-
 }  // namespace stoker

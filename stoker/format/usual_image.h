@@ -43,7 +43,4 @@ class UsualImage {
   bool is_seen_ = false;          // it was an image in a row
 };
 
-/// Whether a name is this one but for its case.
-bool is_called(std::string_view name, std::string_view lower_case);
-
 }  // namespace stoker
