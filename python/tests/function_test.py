@@ -139,6 +139,16 @@ def test_a_device_changes_nothing(folder, index):
     assert batches(folder, recipe, device="emulated:execute", transfer_index=index) == batches(folder, recipe)
 
 
+@pytest.mark.parametrize("index", range(4))
+def test_a_device_takes_another_sample_after_a_failed_function(tmp_path, index):
+    """The image that crosses has been handed over by then."""
+    folder = sample_images.make_folder(tmp_path / "few", classes=2, count=24)
+    recipe = pictures().map(functions.raises, "image", {"checked": ("u8", (20, 24, 3))})
+    recipe = recipe.view("other", field="image").decode().random_resized_crop(16).normalize("imagenet")
+    expected = batches(folder, recipe, epochs=2)
+    assert batches(folder, recipe, epochs=2, device="emulated:execute", transfer_index=index) == expected
+
+
 HARM = {
     functions.raises: r"function 'raises' raised ValueError: this one is not for me \(functions.py, line \d+\)",
     functions.leaves: "the process of function 'leaves' ended with status 3",

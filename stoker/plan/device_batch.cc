@@ -55,8 +55,8 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
     }
   }
   repeats = end;
-  // Of a sample with several images, one may turn out to be bad when others have had their room.
-  items = repeats + (image_views > 1 ? all_resized : 0);
+  // A sample may turn out to be bad when its image has had its room: by another of its images, or in a function.
+  items = repeats + (image_views > 1 || !plan.functions().empty() ? all_resized : 0);
   // At worst each coded image is a wave of its own, with tables of its own.
   const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
                              kDevicePlaceAlignment * 3 * image_views;
