@@ -149,15 +149,25 @@ nb::object state_dict(const PyLoader& self) {
   return nb::module_::import_("json").attr("loads")(self.session->state());
 }
 
+nb::dict bad_entry(const BadSample& bad) {
+  nb::dict entry;
+  entry["shard"] = to_python_text(bad.shard);
+  entry["key"] = to_python_text(bad.key);
+  entry["offset"] = bad.offset;
+  entry["reason"] = to_python_text(bad.reason);
+  return entry;
+}
+
 nb::list quarantine(const PyLoader& self) {
   nb::list list;
-  for (const BadSample& bad : self.session->bad_samples()) {
-    nb::dict entry;
-    entry["shard"] = to_python_text(bad.shard);
-    entry["key"] = to_python_text(bad.key);
-    entry["offset"] = bad.offset;
-    entry["reason"] = to_python_text(bad.reason);
-    list.append(std::move(entry));
+  for (const BadSample& bad : self.session->bad_samples()) list.append(bad_entry(bad));
+  return list;
+}
+
+nb::list bad_in_batch(const PyLoader& self) {
+  nb::list list;
+  for (const MetBadSample& met : self.session->bad_in_batch()) {
+    list.append(nb::make_tuple(bad_entry(met.sample), met.known));
   }
   return list;
 }
@@ -432,6 +442,7 @@ void bind_loader(nb::module_& module) {
            "...     loader.request(5, 0)\n"
            "...     loader.take().key == next(loader.epoch(5)).key\n"
            "True")
+      .def_prop_ro("_bad_in_batch", &bad_in_batch)
       .def_prop_ro("_global_batches", [](const PyLoader& self) { return self.session->loader().global_batches(); })
       .def_prop_ro("_rank",
                    [](const PyLoader& self) {
@@ -447,6 +458,7 @@ void bind_loader(nb::module_& module) {
   bind_reports(loader);
   nb::class_<AuditWriter>(module, "_Audit")
       .def("__init__", [](AuditWriter* self, nb::handle path) { new (self) AuditWriter(path_argument("audit", path)); })
+      .def("begin", &AuditWriter::begin)
       .def("write", [](AuditWriter& self, const PyBatch& batch) { self.write(*batch.batch); });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));
 }

@@ -139,6 +139,10 @@ std::vector<BadSample> LoaderSession::bad_samples() {
   return as_consumer([&] { return std::optional(loader_->bad_samples()); });
 }
 
+std::vector<MetBadSample> LoaderSession::bad_in_batch() {
+  return as_consumer([&] { return std::optional(loader_->bad_in_batch()); });
+}
+
 void LoaderSession::load_state(const std::string& json) {
   next_epoch_ = as_consumer([&] {
     loader_->load_state(json);

@@ -49,6 +49,7 @@ class LoaderSession {
   LoaderPosition position();
   std::string state();
   std::vector<BadSample> bad_samples();
+  std::vector<MetBadSample> bad_in_batch();
   void load_state(const std::string& json);
 
   void set(const Knobs& knobs);

@@ -15,20 +15,20 @@ namespace stoker::python {
 namespace {
 
 // The value that a sample's dict has for a field. Where none is called "image", that is what it is in a data set
-// (Dataset::image_field).
-nb::handle field_of(const nb::dict& sample, const std::string& name) {
+// (Dataset::image_field). A class of dicts may make it only now: then this is its only owner.
+nb::object field_of(const nb::dict& sample, const std::string& name) {
   const nb::object key = to_python_text(name);
   if (sample.contains(key)) return sample[key];
   if (name == "image") {
-    nb::handle found;
+    nb::object found;
     for (const auto& [field, value] : sample) {
       if (!nb::isinstance<nb::str>(field)) continue;
       const std::string text = path_argument("field", field);
       if (!is_image_field_name(text)) continue;
-      if (text.find('.') == std::string::npos) return value;
-      if (!found) found = value;
+      if (text.find('.') == std::string::npos) return nb::borrow(value);
+      if (!found.is_valid()) found = nb::borrow(value);
     }
-    if (found) return found;
+    if (found.is_valid()) return found;
     if (const nb::str raw("npy"); sample.contains(raw)) return sample[raw];
     fail(ErrorKind::kNotFound, "data has no image: neither a field 'image' or 'npy' nor one that ends in {}",
          kImageExtensions);
@@ -58,7 +58,8 @@ std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, cons
     const nb::dict sample = nb::borrow<nb::dict>(data);
     for (const std::string& name : names) {
       const bool is_lacking = may_lack(name) && !sample.contains(to_python_text(name));
-      fields.emplace_back(name, is_lacking ? nb::handle(nb::bytes("", 0)) : field_of(sample, name));
+      const nb::object value = is_lacking ? nb::bytes("", 0) : field_of(sample, name);
+      fields.emplace_back(name, value);
     }
     return fields;
   }
@@ -75,8 +76,9 @@ std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, cons
 std::int64_t sample_label(nb::handle given, nb::handle data) {
   constexpr std::int64_t kLabelMax = std::numeric_limits<std::int64_t>::max();
   if (given) return integer_argument("label", given, -1, kLabelMax);
-  const nb::handle known = nb::isinstance<nb::dict>(data) ? PyDict_GetItemString(data.ptr(), "label") : nullptr;
-  const bool is_number = known && !PyBytes_Check(known.ptr());  // or a field with a text
+  nb::object known;
+  if (nb::isinstance<nb::dict>(data)) known = nb::borrow(PyDict_GetItemString(data.ptr(), "label"));
+  const bool is_number = known.is_valid() && !PyBytes_Check(known.ptr());  // or a field with a text
   return is_number ? integer_argument("label", known, -1, kLabelMax) : -1;
 }
 

@@ -1,15 +1,17 @@
-"""What a loader notes of its batches whose members, in other processes, make them: for its metrics and reports."""
+"""What a loader notes of its batches whose members, in other processes, make them: for its metrics, its reports, and its bad samples."""
 
 from __future__ import annotations
 
 import logging
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 import stoker
 from stoker import _stoker
 
 _log = logging.getLogger("stoker")
+
+Bad = Sequence[tuple[dict[str, Any], bool]]  # samples that a batch met, and whether the quarantine list had them
 
 
 class Made(NamedTuple):
@@ -17,6 +19,34 @@ class Made(NamedTuple):
     batch: stoker.Batch
     member: int
     period_s: float = 0.0  # of the member, since it was asked for it or had made the one before
+    bad: Bad = ()
+
+
+class BadSamples:
+    """Those that batches met, of all members together: each knows only the part of an epoch that it makes."""
+
+    def __init__(self, slots: int) -> None:
+        self.found: dict[tuple[str, str], dict[str, Any]] = {}
+        self._most = max(10, slots // 1000)  # as bad_samples_most() in C++
+        self._in_epoch: set[tuple[str, str]] = set()  # those on no list
+
+    def begin_epoch(self) -> None:
+        self._in_epoch.clear()
+
+    def add(self, made: Made) -> None:
+        """Fails where stoker.Loader would."""
+        for bad, known in made.bad:
+            name = bad["shard"], bad["key"]
+            self.found.setdefault(name, bad)
+            if known or name in self._in_epoch:
+                continue
+            self._in_epoch.add(name)
+            if len(self._in_epoch) > self._most:
+                error = stoker.Error(f"epoch {made.batch.epoch} has met {len(self._in_epoch)} bad samples, more than the {self._most} that a run "
+                                     f"tolerates; the last: {bad['reason']}; correct the recipe or, if the data are damaged, list the bad samples by "
+                                     "`stoker verify DATA --quarantine FILE`, and pass over them by quarantine=FILE")
+                error.kind = "bad_sample"
+                raise error
 
 
 class Account:

@@ -11,7 +11,7 @@ import ray
 
 import stoker
 from stoker import _stoker
-from stoker._account import Account, Made
+from stoker._account import Account, BadSamples, Made
 from stoker._ray_epoch import EpochIterator
 from stoker._ray_worker import worker_class
 from stoker._schedule import Crew, Schedule
@@ -54,7 +54,7 @@ class Loader:
     actors: how many, or the least and the most between which their number follows the consumer's wait
     cpus: cores of each, thus its threads
     actor_options: of each for Ray, such as {"resources": {"preprocess": 1}}
-    here: whether this process makes batches, too; if not, it only receives them
+    here: whether this process makes batches, too; if not, it only receives them, and there is always an actor
 
     The other arguments are those of stoker.Loader, `memory` and `prefetch` of each member. Batches are on the CPU, and those
     that came from elsewhere are read-only; stoker.torch.tensors(batch) has them as tensors. An actor that is lost costs time:
@@ -100,7 +100,7 @@ class Loader:
         self._options = {**given, "threads": cpus, "prefetch": options.get("prefetch", 2), "tune": "off", "rank": rank, "world": world}
         self._audit = _stoker._Audit(audit) if audit is not None else None
         self._cpus, self._actor_options = cpus, actor_options or {}
-        self._crew = Crew(least, most)
+        self._crew = Crew(max(least, 0 if here else 1), most)
         self._members: list[_Member] = []
         self._arriving: dict[Any, _Member] = {}                 # by what tells that it has started
         self._coming: dict[Any, tuple[_Member, int, float]] = {}  # batches: of which member, and asked for when
@@ -113,7 +113,7 @@ class Loader:
         self._turn = 0
         self._failure: BaseException | None = None  # which ended the turn
         self._lost_in_a_row = 0
-        self._bad: dict[tuple[str, str], dict[str, Any]] = {}
+        self._bad = BadSamples(len(self) * self.batch_size)
         self._usual_s = 0.0
         self._warned = False
         self._period = [time.monotonic(), 0.0, 0]  # since when, waited, batches
@@ -136,11 +136,14 @@ class Loader:
         [3, 3, 3]
         """
         self._check_open()
+        if self._audit:
+            self._audit.begin()
         first = min(self._position[1], len(self)) if self._resumes and self._position[0] == epoch else 0
         self._turn += 1
         self._next_epoch = epoch
         self._resumes, self._ended = True, False  # until a batch is asked for, it may begin there again
         self._failure = None
+        self._bad.begin_epoch()
         self._position = epoch, first
         self._account.begin_epoch(epoch)
         self._start(epoch * len(self) + first)
@@ -170,8 +173,10 @@ class Loader:
         2
         """
         self._check_open()
+        self._local.load_state_dict(state_dict)  # first: if it refuses the state, nothing has changed
+        if self._audit:
+            self._audit.begin()
         self._stop()
-        self._local.load_state_dict(state_dict)
         self._turn += 1
         self._resumes, self._ended = True, False
         epoch, index = self._position = state_dict["epoch"], state_dict["batch"]
@@ -180,8 +185,8 @@ class Loader:
     @property
     def quarantine(self) -> list[dict[str, Any]]:
         """The bad samples found so far."""
-        self._remember_bad(self._local.quarantine)
-        return [bad for _, bad in sorted(self._bad.items())]
+        here = {(bad["shard"], bad["key"]): bad for bad in self._local.quarantine}  # with those of a batch that failed for them
+        return [bad for _, bad in sorted({**here, **self._bad.found}.items())]
 
     @property
     def dataset(self) -> stoker.Dataset:
@@ -257,6 +262,7 @@ class Loader:
         """Batches come from this number on."""
         if self._schedule is not None and self._schedule.next == first:
             return
+        self._hire()  # first: where it fails, another try is to fail, too
         # Members finish what they are at work on: it comes, and is dropped.
         self._coming.clear()
         self._asked_here.clear()
@@ -264,7 +270,6 @@ class Loader:
         self._schedule = Schedule(first)
         for member in [*self._members, *([self._here] if self._here else [])]:
             self._schedule.join(member)
-        self._hire()
 
     def _stop(self) -> None:
         """All actors go, and with them what they are at work on."""
@@ -294,18 +299,19 @@ class Loader:
             while not self._schedule.has_next():
                 self._wait(began)
                 self._fill()
+            self._made_here.discard(self._schedule.next)
+            made = self._schedule.deliver()
+            batch = made.batch
+            self._bad.add(made)
+            if self._audit:
+                self._audit.write(batch)
+            self._count(self._account.deliver(made, began))
+            self._position = batch.epoch, batch.index + 1
+            return batch
         except BaseException as failure:
-            self._failure = failure  # an error of a member is the epoch's, as any loader has it
+            self._failure = failure  # an error of a member is the epoch's, as any loader has it; so is a gap in it
             self._stop()
             raise
-        self._made_here.discard(self._schedule.next)
-        made = self._schedule.deliver()
-        batch = made.batch
-        if self._audit:
-            self._audit.write(batch)
-        self._count(self._account.deliver(made, began))
-        self._position = batch.epoch, batch.index + 1
-        return batch
 
     def _end_epoch(self, turn: int) -> None:
         if turn == self._turn:
@@ -379,7 +385,7 @@ class Loader:
             self._asked_here.remove(number)
             self._made_here.add(number)
             self._account.reports.update(0, self._local.metrics())
-            self._schedule.finish(self._here, number, Made(batch, 0))
+            self._schedule.finish(self._here, number, Made(batch, 0, bad=self._local._bad_in_batch))
             self._account.counts["batches_here"] += 1
             patience_s = 0
 
@@ -407,17 +413,7 @@ class Loader:
         self._usual_s += 0.2 * (time.monotonic() - asked - self._usual_s)
         self._account.reports.update(member.number, metrics)
         self._account.counts["bytes_received"] += batch._bytes
-        if self._remember_bad(bad) and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
-            raise stoker.Error(f"{len(self._bad)} bad samples, more than a run tolerates; the last: {bad[-1]['reason']}; if the data are damaged, "
-                               "list the bad samples by `stoker verify DATA --quarantine FILE`, and pass over them by quarantine=FILE")
-        self._schedule.finish(member, number, Made(batch, member.number, period_s))
-
-    def _remember_bad(self, found: Sequence[dict[str, Any]]) -> bool:
-        """Whether there are new ones."""
-        known = len(self._bad)
-        for bad in found:
-            self._bad.setdefault((bad["shard"], bad["key"]), bad)
-        return len(self._bad) > known
+        self._schedule.finish(member, number, Made(batch, member.number, period_s, bad))
 
     def _count(self, waited_s: float) -> None:
         since, waited, batches = self._period

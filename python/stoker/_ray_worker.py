@@ -10,6 +10,7 @@ from typing import Any
 import ray
 
 import stoker
+from stoker._account import Bad
 
 
 class Worker:
@@ -19,7 +20,7 @@ class Worker:
         self._arguments = data, recipe, options
         # The same batch may be asked for again while it is made: an epoch that was left begins anew.
         self._asked: dict[tuple[int, int], list[float]] = {}  # and when
-        self._made: list[stoker.Batch] = []
+        self._made: list[tuple[stoker.Batch, Bad]] = []
         self._made_at = 0.0
         self._changed = threading.Condition()
 
@@ -42,8 +43,8 @@ class Worker:
             self._changed.notify_all()
 
     @ray.method(concurrency_group="take")
-    def take(self, epoch: int, index: int) -> tuple[stoker.Batch, list[dict[str, Any]], dict[str, int], float]:
-        """A batch that ask() was called for, the bad samples met so far, this loader's metrics, and the seconds since it was asked
+    def take(self, epoch: int, index: int) -> tuple[stoker.Batch, Bad, dict[str, int], float]:
+        """A batch that ask() was called for, the bad samples that it met, this loader's metrics, and the seconds since it was asked
         for or the one before was made. Calls may come in any order."""
         wanted = epoch, index
         with self._changed:
@@ -51,17 +52,20 @@ class Worker:
             asked, *others = self._asked.pop(wanted)
             if others:
                 self._asked[wanted] = others
-        found = next((batch for batch in self._made if (batch.epoch, batch.index) == wanted), None)
-        if found is not None:
-            self._made.remove(found)
-        while found is None:
-            batch = self._loader.take()
-            if (batch.epoch, batch.index) == wanted:
-                found = batch
-            else:
-                self._made.append(batch)
+        found, bad = self._first_made(wanted)
         before, self._made_at = self._made_at, time.monotonic()
-        return found, self._loader.quarantine, self._loader.metrics(), self._made_at - max(asked, before)
+        return found, bad, self._loader.metrics(), self._made_at - max(asked, before)
+
+    def _first_made(self, wanted: tuple[int, int]) -> tuple[stoker.Batch, Bad]:
+        for number, (batch, _) in enumerate(self._made):
+            if (batch.epoch, batch.index) == wanted:
+                return self._made.pop(number)
+        while True:
+            batch = self._loader.take()
+            made = batch, self._loader._bad_in_batch
+            if (batch.epoch, batch.index) == wanted:
+                return made
+            self._made.append(made)
 
 
 def _part_of_memory(cores: int) -> int:

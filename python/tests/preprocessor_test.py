@@ -100,6 +100,25 @@ def test_ragged_outputs(files):
     assert batch.text.as_texts() == ["one", "", "three"]
 
 
+class Lazy(dict):
+    """Makes the bytes of a field each time that it is asked for them."""
+
+    def __getitem__(self, field):
+        return bytes(super().__getitem__(field))
+
+
+def test_fields_that_a_dict_makes_when_asked_are_kept_until_they_are_read():
+    size, numbers = 4 << 20, {"first": 1, "second": 2}
+    recipe = stoker.recipe()
+    for name in numbers:
+        recipe = recipe.view(name, field=f"{name}.txt").decode_bytes(most=size)
+    item = Lazy({f"{name}.txt": bytearray([number]) * size for name, number in numbers.items()})
+    made, batch = recipe.apply(item), stoker.Preprocessor(recipe, threads=1)([item, item])
+    for name, number in numbers.items():
+        for content in (bytes(made[name]), *getattr(batch, name).as_bytes()):
+            assert len(content) == size and set(content) == {number}
+
+
 def test_limits_pixels(files):
     ready = stoker.Preprocessor("imagenet-val", pixels_max=1000)
     with pytest.raises(stoker.Error, match="pixels"):

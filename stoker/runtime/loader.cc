@@ -116,6 +116,7 @@ LoaderPosition Loader::load_state(std::string_view json) {
 }
 
 std::vector<BadSample> Loader::bad_samples() const { return running_->engine().consumer().bad_samples(); }
+std::vector<MetBadSample> Loader::bad_in_batch() const { return running_->engine().consumer().bad_in_batch(); }
 
 BatchPtr Loader::next() { return *running_->next(std::nullopt); }
 

@@ -31,6 +31,12 @@ struct LoaderPosition {
   friend bool operator==(const LoaderPosition&, const LoaderPosition&) = default;
 };
 
+/// A bad sample as a batch met it; `known`: the quarantine list had it from the beginning.
+struct MetBadSample {
+  BadSample sample;
+  bool known = false;
+};
+
 /// A consumer's reference to a batch: when the last reference is released, the memory is reused.
 using BatchPtr = std::shared_ptr<const Batch>;
 
@@ -98,6 +104,8 @@ class Loader {
 
   /// The bad samples found so far, in the order of the data set, with any policy. The consumer's thread only.
   std::vector<BadSample> bad_samples() const;
+  /// Those that the batch met that next() returned last, by slot; a sample may be there twice. The same.
+  std::vector<MetBadSample> bad_in_batch() const;
 
   /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)). Its iterators throw kUsage once another
   /// one was started.

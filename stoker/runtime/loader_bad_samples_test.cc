@@ -98,6 +98,29 @@ TEST(LoaderBadSamples, AreKnownToTheLoaderThatMetThem) {
   }
 }
 
+TEST(LoaderBadSamples, AreToldWithTheBatchThatMetThem) {
+  const TempFolder folder;
+  const MemoryDataset data = memory_dataset({.bad = kBad});
+  LoaderOptions options = options_of(BadSlotPolicy::kSubstitute);
+  options.quarantine = folder.path("bad.jsonl");
+  for (const bool listed : {false, true}) {
+    Loader loader(data.dataset, small_recipe(), options);
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      std::set<std::string> met;
+      for (const BatchPtr& batch : loader.epoch(epoch)) {
+        const auto& instead = batch->substituted_for;
+        const bool has_some = std::any_of(instead.begin(), instead.end(), [](auto sample) { return sample >= 0; });
+        EXPECT_EQ(loader.bad_in_batch().empty(), !has_some);
+        for (const MetBadSample& bad : loader.bad_in_batch()) {
+          EXPECT_EQ(bad.known, listed);
+          met.insert(bad.sample.key);
+        }
+      }
+      EXPECT_THAT(met, testing::UnorderedElementsAre("sample3", "sample17", "sample40")) << "again in each epoch";
+    }
+  }
+}
+
 TEST(LoaderBadSamples, AreSkippedWhereThatIsWanted) {
   const MemoryDataset data = memory_dataset({.bad = kBad});
   Loader loader(data.dataset, small_recipe(), options_of(BadSlotPolicy::kSkip));
@@ -136,6 +159,20 @@ TEST(LoaderBadSamples, EndTheEpochWhenTheyAreManyAndAreOthersInTheNext) {
   const MemoryDataset fewer = memory_dataset({.bad = bad});
   Loader loader(fewer.dataset, small_recipe(), options_of(BadSlotPolicy::kSubstitute));
   EXPECT_EQ(audit_of(loader, 3).size(), 3u * 50) << "ten of them in each epoch";
+}
+
+TEST(LoaderBadSamples, AreCountedFromWhereRequestsBegin) {
+  std::vector<int> bad(12);
+  std::iota(bad.begin(), bad.end(), 0);
+  const MemoryDataset data = memory_dataset({.bad = bad});
+  LoaderOptions options = options_of(BadSlotPolicy::kSkip);
+  options.order = OrderKind::kNone;
+  Loader loader(data.dataset, small_recipe(), options);
+  for (const std::int64_t batch : {0, 1}) {  // ten of them, and two
+    loader.start_requests();
+    loader.request({0, batch});
+    EXPECT_EQ(loader.next()->valid_count(), batch == 0 ? 0 : 8);
+  }
 }
 
 TEST(LoaderBadSamples, LeaveNoSubstituteWhereAllAreBad) {

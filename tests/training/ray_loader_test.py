@@ -42,6 +42,15 @@ def run(program, folder, out):
     return json.loads(next(line for line in reversed(done.stdout.splitlines()) if line[:1] in "[{0123456789"))
 
 
+def with_bad_ones(folder, at, count):
+    """60 files, so many of which are no images."""
+    whole = next(folder.rglob("*.png")).read_bytes()
+    at.mkdir()
+    for number in range(60):
+        (at / f"{number:02}.png").write_bytes(b"none" if number < count else whole)
+    return at
+
+
 @pytest.fixture(scope="module")
 def audit(folder, tmp_path_factory):
     """Of three epochs of a loader without Ray."""
@@ -55,8 +64,9 @@ print(json.dumps({}))
     return (out / "audit").read_text()
 
 
-@pytest.mark.parametrize("actors, here", [((1, 1), False), ((3, 3), False), ((2, 2), True), ((0, 0), True)])
+@pytest.mark.parametrize("actors, here", [((1, 1), False), ((3, 3), False), ((0, 2), False), ((2, 2), True), ((0, 0), True)])
 def test_the_audit_is_the_same(folder, audit, tmp_path, actors, here):
+    (tmp_path / "audit").write_text("of another run, which was longer\n" * 40_000)
     told = run(f"""
 with stoker.ray.Loader(folder, recipe, actors={actors}, here={here}, audit=out + "/audit", **options) as loader:
     for _ in range(3):
@@ -198,7 +208,113 @@ print(json.dumps([
     kinds, sentences = zip(*told)
     assert "on the CPU" in sentences[0] and "nothing that makes batches" in sentences[1] and "bogus" in sentences[2]
     assert "bad samples" in sentences[3]
-    assert kinds[4] == "bad_sample"
+    assert kinds[3] == kinds[4] == "bad_sample"
+
+
+def test_a_mistake_in_actor_options_is_told_each_time(folder, tmp_path):
+    told = run("""
+told = []
+with stoker.ray.Loader(folder, recipe, actors=1, here=False, actor_options={"bogus": 1}, **options) as loader:
+    for _ in range(2):
+        try:
+            next(iter(loader))
+        except ValueError as error:
+            told.append(str(error))
+print(json.dumps(told))
+""", folder, tmp_path)
+    assert len(told) == 2 and "bogus" in told[0] and told[0] == told[1]
+
+
+def test_listed_samples_may_be_many_and_new_ones_count_for_all_members_together(folder, tmp_path):
+    broken = with_bad_ones(folder, tmp_path / "broken", 12)
+    done = subprocess.run([COMMAND, "verify", broken, "--quarantine", tmp_path / "list"], timeout=HANG_S, capture_output=True)
+    assert done.returncode == 1 and len((tmp_path / "list").read_text().splitlines()) == 12
+    kind, sentence = run("""
+def seen(make, **more):
+    with make(folder, recipe, **more, **options) as loader:
+        keys = [key for batch in loader for key in batch.key]
+        return keys, loader.metrics()["bad_samples"], sorted(bad["key"] for bad in loader.quarantine)
+expected = seen(stoker.Loader, threads=1, quarantine=out + "/list")
+assert expected[1] == 12
+for here in (False, True):
+    assert seen(stoker.ray.Loader, actors=2, here=here, quarantine=out + "/list") == expected
+try:
+    seen(stoker.ray.Loader, actors=2)
+except stoker.Error as error:
+    print(json.dumps([error.kind, str(error)]))
+""", broken, tmp_path)
+    assert kind == "bad_sample" and "epoch 0 has met 11 bad samples, more than the 10 that a run tolerates" in sentence
+    assert len((tmp_path / "list").read_text().splitlines()) == 12
+
+
+def test_the_limit_for_bad_samples_is_of_an_epoch(folder, tmp_path):
+    """Each epoch has one batch, of the half of the samples that it draws."""
+    broken = with_bad_ones(folder, tmp_path / "broken", 12)
+    found = run("""
+def found(make, **more):
+    with make(folder, recipe, batch=31, seed=5, tail="drop", bad_sample="skip", **more) as loader:
+        for epoch in range(6):
+            for batch in loader: pass
+        return sorted(bad["key"] for bad in loader.quarantine)
+expected = found(stoker.Loader, threads=1)
+assert found(stoker.ray.Loader, actors=1, here=False) == expected
+print(json.dumps(expected))
+""", broken, tmp_path)
+    assert len(found) > 10, "more in all than one epoch may have"
+
+
+def test_an_error_after_a_batch_was_made_is_the_epochs(folder, tmp_path):
+    run("""
+def keys(batches): return [key for batch in batches for key in batch.key]
+class FullDisk:
+    def __init__(self, audit): self.audit, self.left = audit, 2
+    def begin(self): self.audit.begin()
+    def write(self, batch):
+        self.left -= 1
+        if self.left == 0: raise OSError("the disk is full")
+        self.audit.write(batch)
+with stoker.Loader(folder, recipe, threads=1, **options) as loader:
+    expected = keys(loader.epoch(1))
+with stoker.ray.Loader(folder, recipe, actors=1, audit=out + "/audit", **options) as loader:
+    loader._audit = FullDisk(loader._audit)
+    batches = loader.epoch(1)
+    next(batches)
+    state, errors = loader.state_dict(), []
+    for _ in range(2):
+        try:
+            next(batches)
+        except OSError as error:
+            errors.append(error)
+    assert len(errors) == 2 and errors[0] is errors[1]
+    assert loader.state_dict() == state
+    assert keys(loader.epoch(1)) == expected
+print(json.dumps(0))
+""", folder, tmp_path)
+
+
+def test_a_refused_state_changes_nothing(folder, tmp_path):
+    told = run("""
+def keys(batches): return [key for batch in batches for key in batch.key]
+with stoker.Loader(folder, recipe, threads=1, **options) as loader:
+    expected = keys(loader.epoch(0))
+told = []
+with stoker.ray.Loader(folder, recipe, actors=2, **options) as loader:
+    batches = loader.epoch(0)
+    next(batches)
+    state = loader.state_dict()
+    for refused in (None, {}, {**state, "recipe": "another"}):
+        try:
+            loader.load_state_dict(refused)
+        except stoker.Error as error:
+            told.append(error.kind)
+        assert loader.state_dict() == state
+    assert keys(batches) == expected[4:]
+    assert loader.metrics()["actors_started"] == 2
+    loader.load_state_dict(state)
+    assert keys(loader) == expected[4:]
+print(json.dumps(told))
+""", folder, tmp_path)
+    assert told == 3 * ["usage"]
 
 
 def test_actors_come_when_the_consumer_waits_and_go_when_it_does_not(folder, tmp_path):

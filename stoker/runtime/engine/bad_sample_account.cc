@@ -18,6 +18,8 @@ void BadSampleAccount::begin_epoch(std::int64_t epoch) {
 }
 
 void BadSampleAccount::add(std::span<const BadSlot> slots) {
+  in_batch_.clear();
+  for (const BadSlot& bad : slots) in_batch_.push_back({bad.bad, bad.known});
   for (const BadSlot& bad : slots) {
     const bool is_new = met_.emplace(bad.sample, bad.bad).second;
     if (is_new) core_.metrics.add(Metric::kBadSamples, 1);

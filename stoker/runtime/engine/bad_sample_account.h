@@ -27,6 +27,8 @@ class BadSampleAccount {
   /// Different ones in this epoch.
   std::size_t in_epoch() const { return epoch_bad_.size(); }
   std::vector<BadSample> all() const;
+  /// Those that add() was told of last.
+  const std::vector<MetBadSample>& in_batch() const { return in_batch_; }
 
  private:
   EngineCore& core_;
@@ -34,6 +36,7 @@ class BadSampleAccount {
   std::int64_t epoch_ = -1;
   std::map<std::int64_t, BadSample> met_;
   std::set<std::int64_t> epoch_bad_;  // few, for many are an error
+  std::vector<MetBadSample> in_batch_;
 };
 
 }  // namespace stoker

@@ -116,6 +116,7 @@ void Consumer::start_requests() {
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
   core_.board.tickets.start_requests();
   if (!on_request_) left_ = Left{position(), next_epoch()};
+  bad_samples_.begin_epoch(epoch_);
   on_request_ = true;
   in_epoch_ = false;
   epoch_error_ = nullptr;

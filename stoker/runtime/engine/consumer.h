@@ -45,6 +45,7 @@ class Consumer {
   std::string state() const;
   LoaderPosition load_state(std::string_view json);
   std::vector<BadSample> bad_samples() const { return bad_samples_.all(); }
+  const std::vector<MetBadSample>& bad_in_batch() const { return bad_samples_.in_batch(); }
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   const RankSlice& slice() const { return core_.board.order.slice(); }
   std::int64_t global_batches() const { return core_.board.order.global_batches(); }

@@ -50,6 +50,7 @@ void AuditWriter::begin() {
 }
 
 void AuditWriter::write(const Batch& batch) {
+  begin();
   std::vector<Bytes> outputs;
   room_.resize(batch.outputs().size());
   for (std::size_t output = 0; output < room_.size(); ++output) {

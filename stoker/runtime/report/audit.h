@@ -23,8 +23,8 @@ class AuditWriter {
 
   /// Empties the file, for the first time: the run will not be refused any more. Throws kIo.
   void begin();
-  /// Appends the batch's samples, once it has begun; padding is not delivered and has no line. Throws kIo when the disk
-  /// is full.
+  /// Appends the batch's samples, after begin() if that was not called; padding is not delivered and has no line.
+  /// Throws kIo when the disk is full.
   void write(const Batch& batch);
 
  private:

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/runtime/loader.h"
@@ -53,6 +57,20 @@ TEST(Audit, IsKeptUntilAnEpochBegins) {
   EXPECT_GT(std::filesystem::file_size(options.audit), 0u);
   loader.load_state(loader.state());
   EXPECT_EQ(std::filesystem::file_size(options.audit), 0u) << "nothing may be left to do";
+}
+
+TEST(Audit, HasNothingOfAnotherRunThatWasLonger) {
+  const MemoryDataset data = memory_dataset();
+  const TempFolder folder;
+  const std::string path = folder.write("audit", std::string(1'000'000, '-'));
+  AuditWriter writer(path);
+  Loader loader(data.dataset, small_recipe(), {.batch = 10, .threads = 1});
+  const BatchPtr batch = loader.next();
+  writer.write(*batch);
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10) << text;
+  EXPECT_THAT(text, testing::Not(HasSubstr("---")));
 }
 
 TEST(Audit, MayGoToADeviceThatOthersWriteTo) { AuditWriter writer("/dev/null"), other("/dev/null"); }
