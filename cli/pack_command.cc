@@ -24,6 +24,7 @@
 #include "stoker/pack/pack_plan.h"
 #include "stoker/pack/token_pack.h"
 #include "stoker/runtime/open_stores.h"
+#include "stoker/storage/shown_url.h"
 
 namespace stoker {
 namespace {
@@ -146,8 +147,7 @@ void run_tasks(const PackCommandOptions& options, Interrupts& interrupts) {
 void check_has_samples(const PackCommandOptions& options, const PackResult& result) {
   if (result.samples > 0) return;
   if (result.bad.empty()) {
-    fail(ErrorKind::kData, "there are no samples to pack in {}, so no shard was written",
-         fmt::join(options.data, ", "));
+    fail(ErrorKind::kData, "there are no samples to pack in {}, so no shard was written", shown_urls(options.data));
   }
   fail(ErrorKind::kData, "{}, so no shard was written; --bad-sample keep packs bytes as they are",
        result.bad.size() == 1 ? "the only sample is bad"

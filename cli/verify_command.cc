@@ -20,6 +20,7 @@
 #include "stoker/pack/shard_plan.h"
 #include "stoker/pack/verify_job.h"
 #include "stoker/runtime/open_stores.h"
+#include "stoker/storage/shown_url.h"
 
 namespace stoker {
 namespace {
@@ -57,7 +58,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   if (plan) return tell_plan(options.planned.plan, *plan, seconds, options.json);
   // A task may be of shards without samples.
   if (result.samples == 0 && result.bad.empty() && options.planned.part() != PlannedPart::kTasks) {
-    fail(ErrorKind::kData, "there are no samples to verify in {}", fmt::join(options.data, ", "));
+    fail(ErrorKind::kData, "there are no samples to verify in {}", shown_urls(options.data));
   }
   if (options.json) {
     write_json({{"samples", result.samples},

@@ -27,8 +27,11 @@ enum class ErrorKind {
 std::string_view to_string(ErrorKind kind);
 
 /// Whether such an error may be the fault of data, so that a job continues with other data. Refusals of the machine and
-/// a stop are not: everything that follows would fail in the same way.
-constexpr bool is_about_data(ErrorKind kind) { return kind != ErrorKind::kMemory && kind != ErrorKind::kClosed; }
+/// a stop are not, nor are failures of a network that remote data are read over: everything that follows would fail in
+/// the same way.
+constexpr bool is_about_data(ErrorKind kind, bool is_remote = false) {
+  return kind != ErrorKind::kMemory && kind != ErrorKind::kClosed && !(is_remote && kind == ErrorKind::kIo);
+}
 
 class Error : public std::exception {
  public:
@@ -59,12 +62,12 @@ std::exception_ptr thrown_by(const Work& work) noexcept {
 
 /// The sentence of an error that `work` throws and that is_about_data(); others pass. Nothing if it throws nothing.
 template <typename Work>
-std::optional<std::string> fault_of_data(const Work& work) {
+std::optional<std::string> fault_of_data(const Work& work, bool is_remote = false) {
   try {
     work();
     return std::nullopt;
   } catch (const Error& error) {
-    if (!is_about_data(error.kind())) throw;
+    if (!is_about_data(error.kind(), is_remote)) throw;
     return error.message();
   }
 }

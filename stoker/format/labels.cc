@@ -16,6 +16,7 @@
 #include "stoker/format/field_texts.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/text_lines.h"
+#include "stoker/storage/location.h"
 #include "stoker/storage/stores.h"
 
 namespace stoker {
@@ -25,7 +26,7 @@ constexpr std::uint64_t kLabelBytesMax = std::uint64_t{1} << 30;
 
 std::vector<TextLine> lines_of(const std::string& path, const Stores& stores) {
   std::optional<std::vector<TextLine>> lines = read_text_lines(*stores.open(path), kLabelBytesMax);
-  if (!lines) fail(ErrorKind::kData, "'{}' is not a text file, or is larger than 1 GiB", path);
+  if (!lines) fail(ErrorKind::kData, "'{}' is not a text file, or is larger than 1 GiB", Location(path));
   return *std::move(lines);
 }
 
@@ -127,16 +128,16 @@ Labels read_labels(const Dataset& data, const std::string& path, const std::vect
     if (entry == listed.end() || entry->second.empty()) {
       if (missing++ == 0) first_missing = row.key;
     } else if (ambiguous.contains(row.key)) {
-      fail(ErrorKind::kData, "'{}' gives sample '{}' different labels", path, row.key);
+      fail(ErrorKind::kData, "'{}' gives sample '{}' different labels", Location(path), row.key);
     } else {
       names.push_back(entry->second);
     }
   });
   if (missing > 0) {
-    fail(ErrorKind::kData, "'{}' has no label for {} of {}; the first is '{}'", path, missing,
+    fail(ErrorKind::kData, "'{}' has no label for {} of {}; the first is '{}'", Location(path), missing,
          counted(data.size(), "sample"), first_missing);
   }
-  return numbered(names, classes, "'" + path + "'");
+  return numbered(names, classes, fmt::format("'{}'", Location(path)));
 }
 
 Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes, const std::stop_token& stop) {
@@ -200,7 +201,7 @@ std::vector<std::string> read_key_list(const std::string& path, const Stores& st
 std::vector<std::int64_t> samples_listed(const Dataset& data, const std::string& path, const Stores& stores,
                                          const std::stop_token& stop) {
   std::vector<std::int64_t> samples = samples_of_keys(data, read_key_list(path, stores), stop);
-  if (samples.empty()) fail(ErrorKind::kData, "the list '{}' names no sample", path);
+  if (samples.empty()) fail(ErrorKind::kData, "the list '{}' names no sample", Location(path));
   return samples;
 }
 

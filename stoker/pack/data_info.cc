@@ -43,7 +43,7 @@ class InfoJob {
     for (const FoundShard& shard : found) {
       ++info_.shards;
       add_field_names({std::string(shard.format->name())}, info_.formats);
-      go_on_after_damage([&] {
+      go_on_after_damage(shard.location, [&] {
         stop_if_asked(options_.stop, shard.location.shown());
         shards.push_back(open(shard, manifests));
         locations.push_back(shard.location);
@@ -55,9 +55,9 @@ class InfoJob {
     if (options_.sample) describe_example(shards, locations, total);
     if (options_.progress) options_.progress(0, total);
     std::int64_t first = 0;
-    for (const OpenedShard& shard : shards) {
-      go_on_after_damage([&] { add_shard(shard, first); });
-      first += shard.rows->size();
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      go_on_after_damage(locations[i], [&] { add_shard(shards[i], first); });
+      first += shards[i].rows->size();
       if (options_.progress) options_.progress(info_.samples, total);
     }
     if (info_.classes == 0) info_.classes = static_cast<std::int64_t>(labels_.size());
@@ -72,14 +72,14 @@ class InfoJob {
 
   /// A shard that is broken is a problem of the data set; the others tell what they hold.
   template <typename Look>
-  void go_on_after_damage(const Look& look) {
+  void go_on_after_damage(const Location& shard, const Look& look) {
     try {
       look();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kClosed) {
         fail(ErrorKind::kClosed, "stopped after {}", counted(info_.samples, "sample"));
       }
-      if (!is_about_data(error.kind())) throw;
+      if (!is_about_data(error.kind(), !shard.is_local())) throw;
       info_.problems.push_back(error.message());
     }
   }
@@ -138,7 +138,7 @@ class InfoJob {
     std::size_t shard = 0;
     std::int64_t row_number = number;
     while (row_number >= shards[shard].rows->size()) row_number -= shards[shard++].rows->size();
-    go_on_after_damage([&] {
+    go_on_after_damage(locations[shard], [&] {
       SampleRow row;
       shards[shard].rows->read(row_number, row);
       row.source = shards[shard].source.get();

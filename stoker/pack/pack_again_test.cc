@@ -8,6 +8,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/manifest/manifest.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
 
@@ -105,6 +106,21 @@ TEST_F(PackAgain, TrustsNoLineOfTheJournalThatWasChanged) {
   folder_.write(name, journal);
   EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
   EXPECT_EQ(files_below(folder_.path("out")), files_below(folder_.path("whole")));
+}
+
+TEST_F(PackAgain, TakesCorrectedNamesOfClassesForAnotherPack) {
+  const auto all = open_dataset({source_}, std::make_shared<InlineExecutor>());
+  const auto named = [&](std::string_view first) {
+    std::string labels;
+    for (std::int64_t i = 0; i < 60; ++i) labels += fmt::format("{},{}\n", all->key(i), i % 2 == 0 ? first : "dog");
+    folder_.write("labels.csv", labels);
+    return PackOptions{.labels = folder_.path("labels.csv"), .shard_bytes = 20'000};
+  };
+  stop_pack_to("begun", named("cta"), 40);
+  EXPECT_EQ(error_of([&] { pack_to("begun", named("cat")); }).kind(), ErrorKind::kUsage);
+  pack_to("out", named("cta"));
+  EXPECT_GT(pack_to("out", named("cta")).resumed, 0);
+  EXPECT_EQ(error_of([&] { pack_to("out", named("cat")); }).kind(), ErrorKind::kUsage);
 }
 
 TEST_F(PackAgain, LosesNoLaterShardToALineThatOnlyLacksItsEnd) {

@@ -60,7 +60,14 @@ bool PackFolder::has_work_left() const {
   }
   if (stores_.find(folder_ / kJournalName)) {
     const std::string mark = read_whole(*stores_.open(folder_ / kJournalName));
-    if (mark.starts_with("{\"plan\":") && mark != mark_of(job_)) {
+    const bool is_plans = mark.starts_with("{\"plan\":");
+    if (is_planned_ && !is_plans) {
+      fail(ErrorKind::kUsage,
+           "'{}' contains a pack that was begun without a plan; finish it without one, remove the folder, or choose "
+           "another",
+           folder_);
+    }
+    if (is_plans && mark != mark_of(job_)) {
       fail(ErrorKind::kUsage,
            "'{}' contains a pack that another plan has begun, with other data or options; continue with that plan, "
            "remove the folder, or choose another",

@@ -15,9 +15,10 @@ namespace stoker {
 /// Threads: a value.
 class PackFolder {
  public:
-  /// It need not be there. `job`: of what is to be packed into it. The stores must outlive it.
-  PackFolder(const Stores& stores, Location folder, std::string job)
-      : stores_(stores), folder_(std::move(folder)), job_(std::move(job)) {}
+  /// It need not be there. `job`: of what is to be packed into it, by a plan or without one. The stores must outlive
+  /// it.
+  PackFolder(const Stores& stores, Location folder, std::string job, bool is_planned = false)
+      : stores_(stores), folder_(std::move(folder)), job_(std::move(job)), is_planned_(is_planned) {}
 
   const Location& location() const { return folder_; }
   /// Of the shard of that number.
@@ -44,6 +45,7 @@ class PackFolder {
   const Stores& stores_;
   const Location folder_;
   const std::string job_;
+  const bool is_planned_;
 };
 
 /// A manifest of these shards, in order. `left_over`: what was noted of samples that no shard came of.

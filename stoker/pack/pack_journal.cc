@@ -71,11 +71,14 @@ void PackJournal::read(const Stores& stores, const std::string& job) {
       whole += line.size() + 1;
     }
   }
+  // First of all: where the store refuses it, it may have hidden a pack that was begun, whose journal is kept.
+  if (whole == 0 && !folder_.is_local()) {
+    put_whole(stores, folder_ / kJournalName, as_bytes("A pack is under way.\n"));
+  }
   if (::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0) fail_system("write", path_, errno);
   if (whole > 0) return;
   append(head);
   sync_folder(Location(path_).parent().text());
-  if (!folder_.is_local()) put_whole(stores, folder_ / kJournalName, as_bytes("A pack is under way.\n"));
 }
 
 void PackJournal::add(PackedShard shard) {

@@ -250,7 +250,7 @@ class TaskWorker {
         options_(of_plan(plan, [&](const Json& choices) { return options_of(choices, how); })),
         contents_(of_plan(plan, [](const Json& choices) { return contents_of(choices.at("contents")); })),
         folder_(options_.stores, to,
-                of_plan(plan, [](const Json& choices) { return from_json_text(choices.at("job")); })),
+                of_plan(plan, [](const Json& choices) { return from_json_text(choices.at("job")); }), true),
         work_(options_, of_plan(plan, [](const Json& choices) { return choices.at("of_images").get<bool>(); }),
               [](std::int64_t label) { return label; }),
         records_(options_.stores, plan) {
@@ -376,15 +376,6 @@ PackedShard TaskWorker::pack(std::size_t task, const std::function<void(std::int
   return packed;
 }
 
-/// What writers leave when they are killed, on machines that may not come again.
-void remove_partial_files(const Stores& stores, const Location& folder) {
-  if (!folder.is_local()) return;
-  const std::unique_ptr<Folder> names = stores.list(folder);
-  for (std::size_t i = 0; i < names->size(); ++i) {
-    if ((*names)[i].name.ends_with(kPartialEnding)) stores.of(folder).remove(folder / (*names)[i].name);
-  }
-}
-
 /// Finishes the pack of which all tasks are done, unless no sample is left. Throws kUsage for tasks that are not.
 Manifest merged(const JobPlan& job, const PackFolder& folder, const std::string& name, const PackOptions& options) {
   std::vector<PackedShard> shards;
@@ -416,7 +407,8 @@ Manifest merged(const JobPlan& job, const PackFolder& folder, const std::string&
     folder.finish(std::move(made), *options.format, contents);
     made = *Manifest::read(options.stores, folder.location());
   }
-  if (options.stores.find(folder.location())) remove_partial_files(options.stores, folder.location());
+  // What writers have left that were killed, on machines that may not come again.
+  if (options.stores.find(folder.location())) options.stores.of(folder.location()).remove_unfinished(folder.location());
   return made;
 }
 
@@ -428,7 +420,7 @@ PlanSummary plan_pack(const std::vector<std::string>& data, const std::string& t
   PackOptions options = how;
   options.stores = how.stores.for_writer(writer_name());
   Planner planner(data, options);
-  const PackFolder folder(options.stores, to, planner.source().job() + ", planned");
+  const PackFolder folder(options.stores, to, planner.source().job() + ", planned", true);
   folder.require_outside(places_of(planner.source().shards()));
   const bool has_work_left = folder.has_work_left();
   const PlanSummary summary = planner.write(plan);
@@ -476,7 +468,7 @@ PackResult merge_pack(const std::vector<std::string>& data, const std::string& t
   const JobPlan job(how.stores, plan, kCommand);
   const PackOptions options = of_plan(job, [&](const Json& choices) { return options_of(choices, how); });
   const std::string name = of_plan(job, [](const Json& choices) { return from_json_text(choices.at("job")); });
-  const PackFolder folder(options.stores, to, name);
+  const PackFolder folder(options.stores, to, name, true);
   const Manifest manifest =
       folder.has_work_left() ? merged(job, folder, name, options) : *Manifest::read(options.stores, folder.location());
   if (options.stores.find(folder.location() / kJournalName)) folder.unmark();

@@ -235,6 +235,18 @@ TEST_F(PackByPlan, IsNoDataSetBeforeItIsMerged) {
   EXPECT_EQ(work("out", {{0, count - 1}}).current, static_cast<std::int64_t>(count));
 }
 
+TEST_F(PackByPlan, RefusesAFolderWithAPackThatWasBegunWithoutAPlan) {
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = kShardBytes, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done >= 40) stop.request_stop();
+  };
+  EXPECT_EQ(error_of([&] { pack({source_}, folder_.path("out"), options); }).kind(), ErrorKind::kClosed);
+  const Error planned = error_of([&] { plan("out"); });
+  EXPECT_EQ(planned.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(planned.what(), HasSubstr("begun without a plan"));
+}
+
 TEST_F(PackByPlan, NamesTheTasksWhoseShardsWereLost) {
   const auto count = static_cast<std::size_t>(plan("out").tasks);
   work("out", {{0, count - 1}});

@@ -90,6 +90,9 @@ void PackSource::require_all_fit() {
 std::string PackSource::job() const {
   const PackTransformOptions& transform = options_.transform;
   const std::string classes = fmt::format("{}", fmt::join(options_.classes, "\n"));
+  // Others are implied by the samples.
+  const bool are_named = !options_.labels.empty() || !options_.fields.label.empty();
+  const std::string names = fmt::format("{}", fmt::join(selection_.classes(), "\n"));
   const std::string format =
       options_.format == writable_formats().front() ? "" : fmt::format(", format {}", options_.format->name());
   return fmt::format(
@@ -102,6 +105,7 @@ std::string PackSource::job() const {
              options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad)) +
          format + (options_.fields.image.empty() ? "" : fmt::format(", image {}", options_.fields.image)) +
          (options_.fields.label.empty() ? "" : fmt::format(", label {}", options_.fields.label)) +
+         (are_named && !names.empty() ? fmt::format(", named {}", to_hex(hash64(names))) : std::string()) +
          (options_.limits.pixels_max == DecodeLimits().pixels_max
               ? std::string()
               : fmt::format(", pixels {}", options_.limits.pixels_max));

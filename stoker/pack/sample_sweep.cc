@@ -216,7 +216,9 @@ void SampleSweep::read_bytes(Source& source, const SampleField& field, std::uint
 }
 
 void SampleSweep::note_unread(SweptSample& sample, const Error& error) const {
-  if (!bad_if_unread_ || !is_about_data(error.kind())) throw error.with_context(describe(sample.row));
+  if (!bad_if_unread_ || !is_about_data(error.kind(), sample.row.source->is_remote())) {
+    throw error.with_context(describe(sample.row));
+  }
   sample.bad = error.message();
   sample.fields.clear();
   sample.row.facts.reset();

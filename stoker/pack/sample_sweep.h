@@ -40,7 +40,8 @@ struct SweepOptions {
   std::optional<std::uint64_t> memory{};
   std::uint64_t bytes_max = 0;
   std::uint64_t growth = 0;  // bytes that work is expected to make of each that is read; what it made counts afterwards
-  // Whether a sample that cannot be read is a bad one, on which no work is done; else it is an error.
+  // Whether a sample that cannot be read is a bad one, on which no work is done; else, and where it is a store that
+  // does not give it, that is an error.
   bool bad_if_unread = false;
 };
 

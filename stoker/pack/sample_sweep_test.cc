@@ -29,12 +29,14 @@ std::uint8_t byte_at(std::uint64_t place) { return static_cast<std::uint8_t>(pla
 /// Samples of given sizes, one after the other.
 class Samples final : public SampleStream {
  public:
-  explicit Samples(std::vector<std::uint64_t> sizes, FaultyOptions faults = {}) : sizes_(std::move(sizes)) {
+  explicit Samples(std::vector<std::uint64_t> sizes, FaultyOptions faults = {}, bool are_remote = false)
+      : sizes_(std::move(sizes)) {
     std::size_t total = 0;
     for (const std::uint64_t size : sizes_) total += size;
     std::vector<std::uint8_t> bytes(total);
     for (std::size_t i = 0; i < total; i += kRun) std::memset(&bytes[i], byte_at(i), std::min(kRun, total - i));
-    source_ = std::make_unique<FaultySource>(std::make_shared<MemorySource>("memory", std::move(bytes)), faults);
+    source_ =
+        std::make_unique<FaultySource>(std::make_shared<MemorySource>("memory", std::move(bytes), are_remote), faults);
   }
   bool next(SampleRow& row) override {
     if (next_ == sizes_.size()) return false;
@@ -177,6 +179,14 @@ TEST(SampleSweep, TakesWhatCannotBeReadForABadSampleIfToldTo) {
     EXPECT_FALSE(sweep.next());
     EXPECT_THAT(worked_on, ElementsAre("0", "1", "2", "4"));
   }
+}
+
+TEST(SampleSweep, TakesNoSampleForABadOneThatAStoreDoesNotGive) {
+  Samples samples({10, 20}, {.fail_reads = {0, 2}}, true);
+  SampleSweep sweep(samples, {.threads = 1, .bad_if_unread = true}, nothing);
+  const Error error = error_of([&] { sweep.next(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kIo);
+  EXPECT_THAT(error.what(), HasSubstr("sample '1'"));
 }
 
 TEST(SampleSweep, SaysWhichSampleTheMemoryWasMissingFor) {

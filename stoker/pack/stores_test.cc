@@ -100,6 +100,24 @@ class Variable {
   std::optional<std::string> before_;
 };
 
+TEST(JobsOverAStore, NothingIsBadThatTheStoreDoesNotGive) {
+  const auto store = std::make_shared<MemoryStore>();
+  Stores stores;
+  stores.add(store);
+  TempFolder folder;
+  pack({tiny_folder(folder, 20, 2)}, folder.path("packed"), {.shard_bytes = 20'000});
+  for (const auto& [name, content] : files_of(folder.path("packed"))) {
+    store->write(Location("mem://data") / name, content);
+  }
+  store->refuse(
+      [](const Location& at) {
+        if (at.name() == "shard-000001.tar") fail(ErrorKind::kIo, "'{}' is refused", at);
+      },
+      false);
+  EXPECT_EQ(error_of([&] { verify({"mem://data"}, {.stores = stores}); }).kind(), ErrorKind::kIo);
+  EXPECT_EQ(error_of([&] { data_info({"mem://data"}, {.stores = stores}); }).kind(), ErrorKind::kIo);
+}
+
 TEST(JobsOverAStore, PackResumesAndWritesWhatItWritesToAFolder) {
   TempFolder folder;
   const Variable cache("STOKER_CACHE_DIR", folder.path("cache"));
@@ -138,7 +156,32 @@ TEST(JobsOverAStore, PackResumesAndWritesWhatItWritesToAFolder) {
   EXPECT_EQ(pack(data, "mem://out/b", options).resumed, 0);
   EXPECT_EQ(objects_of(stores, *store, "mem://out/b"), want);
 
-  const PackEstimate estimate = estimate_pack(data, "mem://out/c", options);
+  // A store that refuses the keys, or is not reached, tells nothing of the pack that was begun.
+  stop = std::stop_source();
+  options.stop = stop.get_token();
+  options.progress = [&](std::int64_t done, std::int64_t total) {
+    if (2 * done >= total) stop.request_stop();
+  };
+  EXPECT_EQ(error_of([&] { pack(data, "mem://out/c", options); }).kind(), ErrorKind::kClosed);
+  options.stop = {};
+  options.progress = {};
+  const auto refuse = [](const Location& at) { fail(ErrorKind::kIo, "'{}' is refused", at); };
+  store->refuse(refuse, true);
+  EXPECT_EQ(error_of([&] { pack(data, "mem://out/c", options); }).kind(), ErrorKind::kIo);
+  store->refuse(
+      [&](const Location& at) {
+        if (at.name() == "shard-000000.tar") refuse(at);
+      },
+      false);
+  EXPECT_EQ(error_of([&] { pack(data, "mem://out/c", options); }).kind(), ErrorKind::kIo);
+  store->refuse({}, false);
+  EXPECT_GT(pack(data, "mem://out/c", options).resumed, 0);
+  EXPECT_EQ(objects_of(stores, *store, "mem://out/c"), want);
+  store->refuse(refuse, true);
+  EXPECT_EQ(error_of([&] { pack(data, "mem://out/c", options); }).kind(), ErrorKind::kIo);
+  store->refuse({}, false);
+
+  const PackEstimate estimate = estimate_pack(data, "mem://out/e", options);
   EXPECT_EQ(estimate.samples, 40);
   EXPECT_FALSE(estimate.disk_free);
   const Variable none("STOKER_CACHE_DIR", {}), no_folder("XDG_CACHE_HOME", {}), no_home("HOME", {});

@@ -245,7 +245,7 @@ Manifest pack_words(const std::vector<std::shared_ptr<Source>>& texts, const Loc
           fail(ErrorKind::kData,
                "the word '{}' is not in '{}', which has no '{}' for unknown words; make the list again by packing its "
                "text with --vocab N, which adds that word",
-               word, options.vocab_file, kUnknownWord);
+               word, Location(options.vocab_file), kUnknownWord);
         }
         if (!vocabulary.knows(word)) ++unknown;
         writer.add(*number);
@@ -313,7 +313,7 @@ TokenPackResult pack_tokens(const std::vector<std::string>& files, const std::st
       bytes += texts.back()->size();
     }
   }
-  if (bytes == 0) fail(ErrorKind::kData, "'{}' has no text", files.empty() ? std::string() : files.front());
+  if (bytes == 0) fail(ErrorKind::kData, "'{}' has no text", files.empty() ? Location() : Location(files.front()));
   if (!options.vocab_file.empty()) states.emplace_back(options.stores, Location(options.vocab_file));
   const std::string job = job_of(states, options);
   const PackFolder folder(options.stores, Location(to), job);

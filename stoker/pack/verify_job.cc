@@ -52,7 +52,7 @@ class VerifyJob {
           fail(ErrorKind::kClosed, "stopped after {}, {} of them bad", counted(result_.samples, "sample"),
                result_.bad.size());
         }
-        if (!is_about_data(error.kind()) || error.kind() == ErrorKind::kUsage) throw;
+        if (!is_about_data(error.kind(), !shard.location.is_local()) || error.kind() == ErrorKind::kUsage) throw;
         add_problem(shard.location.shown(), error.message());
       }
     }
@@ -110,7 +110,8 @@ class VerifyJob {
     std::optional<Error> unknown;
     for (const FoundShard& shard : shards) {
       std::optional<OpenedShard> opened;
-      if (fault_of_data([&] { opened = opener_.open(shard, options_.stop); })) continue;
+      const bool is_remote = !shard.location.is_local();
+      if (fault_of_data([&] { opened = opener_.open(shard, options_.stop); }, is_remote)) continue;
       if (opened->rows->size() == 0) continue;
       add_field_names(opened->rows->field_names(), names);
       try {
@@ -139,7 +140,7 @@ class VerifyJob {
     const std::size_t problems = result_.bad.size();
     if (const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get())) {
       if (index->trailer().has_checksums) ++result_.indexed;
-      if (const auto fault = fault_of_data([&] { index->check_all(); })) {
+      if (const auto fault = fault_of_data([&] { index->check_all(); }, !shard.location.is_local())) {
         return add_problem(shard.location.shown(), *fault);  // where its samples lie is not known
       }
     }
@@ -185,13 +186,15 @@ class VerifyJob {
 
   /// Those of the chosen field: whether they can be read as labels.
   void verify_labels(const std::string& path, const OpenedShard& opened, const std::string& field) {
-    const auto fault = fault_of_data([&] {
-      ShardStream stream(opened);
-      FieldTexts texts(field);
-      SampleRow row;
-      while (stream.next(row)) texts.add(row);
-      texts.take();
-    });
+    const auto fault = fault_of_data(
+        [&] {
+          ShardStream stream(opened);
+          FieldTexts texts(field);
+          SampleRow row;
+          while (stream.next(row)) texts.add(row);
+          texts.take();
+        },
+        opened.source->is_remote());
     if (fault) add_problem(path, *fault);
   }
 

@@ -83,6 +83,13 @@ void LocalStore::remove(const Location& at) const {
   if (::unlink(at.text().c_str()) != 0 && errno != ENOENT) fail_system("remove", at.text(), errno);
 }
 
+void LocalStore::remove_unfinished(const Location& folder) const {
+  const std::unique_ptr<Folder> names = list(folder);
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    if ((*names)[i].name.ends_with(kPartialEnding)) remove(folder / (*names)[i].name);
+  }
+}
+
 void LocalStore::create_folder(const Location& folder) const {
   std::error_code error;
   fs::create_directories(folder.text(), error);

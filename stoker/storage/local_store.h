@@ -20,6 +20,7 @@ class LocalStore final : public Store {
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  void remove_unfinished(const Location& folder) const override;
   void create_folder(const Location& folder) const override;
   bool lies_in(const Location& inner, const Location& folder) const override;
   std::shared_ptr<const Store> for_writer(std::string_view writer) const override {

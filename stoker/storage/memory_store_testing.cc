@@ -98,6 +98,7 @@ class MemoryStore::Writer final : public ObjectWriter {
 
 std::optional<ObjectFacts> MemoryStore::find(const Location& at) const {
   if (on_find_) on_find_(at);
+  if (refusal_ && hides_ && thrown_by([&] { refusal_(at); })) return std::nullopt;
   const std::lock_guard lock(objects_->mutex);
   const auto& all = objects_->by_name;
   if (const auto found = all.find(at.text()); found != all.end()) {
@@ -124,6 +125,7 @@ std::vector<Location> MemoryStore::match(const Location& pattern) const {
 }
 
 std::shared_ptr<Source> MemoryStore::open(const Location& at) const {
+  if (refusal_) refusal_(at);
   const std::lock_guard lock(objects_->mutex);
   const auto found = objects_->by_name.find(at.text());
   if (found == objects_->by_name.end()) fail(ErrorKind::kNotFound, "there is no '{}'", at);
@@ -136,6 +138,7 @@ std::shared_ptr<Source> MemoryStore::open_folder(const Location& folder) const {
 }
 
 std::unique_ptr<ObjectWriter> MemoryStore::put(const Location& at) const {
+  if (refusal_) refusal_(at);
   return std::make_unique<Writer>(at.text(), objects_);
 }
 

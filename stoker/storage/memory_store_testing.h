@@ -29,6 +29,12 @@ class MemoryStore final : public Store {
 
   /// From now on sources say that they are far away, and find() calls this first.
   void move_away(std::function<void(const Location&)> on_find) { on_find_ = std::move(on_find); }
+  /// From now on open() and put() call this first, and throw what it throws; if that `hides` objects, find() finds
+  /// nothing.
+  void refuse(std::function<void(const Location&)> refusal, bool hides) {
+    refusal_ = std::move(refusal);
+    hides_ = hides;
+  }
   void write(const Location& at, std::string_view content) const;
   /// Of all objects, in order.
   std::vector<std::string> names() const;
@@ -52,6 +58,8 @@ class MemoryStore final : public Store {
 
   const std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
   std::function<void(const Location&)> on_find_;  // none: it is near
+  std::function<void(const Location&)> refusal_;  // none: everything is given
+  bool hides_ = false;
   const std::shared_ptr<const TrafficMeter> meter_ = std::make_shared<Meter>();
 };
 

@@ -27,4 +27,10 @@ std::string shown_url(std::string_view text) {
   return shown;
 }
 
+std::string shown_urls(const std::vector<std::string>& texts) {
+  std::string shown;
+  for (const std::string& text : texts) shown += (shown.empty() ? "" : ", ") + shown_url(text);
+  return shown;
+}
+
 }  // namespace stoker

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stoker {
 
@@ -11,6 +12,8 @@ namespace stoker {
 /// out, and so are the query and the fragment of "http" and "https". Control bytes are escaped. A plain path is shown
 /// as it is.
 std::string shown_url(std::string_view text);
+/// Several of them, with commas.
+std::string shown_urls(const std::vector<std::string>& texts);
 
 /// Where the path of a URL ends and its query or fragment begins. Only "http" and "https" have those: in the key of an
 /// object store a question mark is a character as others are.

@@ -71,6 +71,8 @@ class Store {
   virtual std::unique_ptr<ObjectWriter> put(const Location& at) const = 0;
   /// Removes an object; it may be gone already. Throws kIo, and kUsage for a store that cannot.
   virtual void remove(const Location& at) const = 0;
+  /// Removes what writers that were killed have left in a folder of objects that are not whole. Throws kIo.
+  virtual void remove_unfinished(const Location& /*folder*/) const {}
   /// Makes a folder, and those above it, if the store needs existing folders to write objects. Throws kIo.
   virtual void create_folder(const Location& /*folder*/) const {}
   /// The same for one of several writers that may write an object at the same time, the same bytes: what is not whole

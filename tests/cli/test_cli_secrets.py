@@ -108,6 +108,25 @@ def test_reading_tells_no_secret(watch, data):
     watch.require_silence()
 
 
+def test_what_is_wrong_with_the_data_tells_no_secret(watch, data, tmp_path):
+    """An empty tar, an empty text, a list that lacks labels, and one that names no sample."""
+    bucket = tmp_path / "bucket"
+    bucket.mkdir()
+    (bucket / "empty.tar").write_bytes(bytes(10240))
+    for name in ("empty.txt", "labels.csv"):
+        (bucket / name).write_text("")
+    (bucket / "none.txt").write_text("# none\n")
+    to = watch.at / "packed"
+    with StoreServer(tmp_path) as server:
+        for args in (("verify", signed(server.at, "empty.tar")), ("pack", signed(server.at, "empty.tar"), to),
+                     ("pack", data / "loose", to, "--labels", signed(server.at, "labels.csv")),
+                     ("pack", data / "loose", to, "--subset", signed(server.at, "none.txt")),
+                     ("pack", "--tokens", "words", signed(server.at, "empty.txt"), to)):
+            assert server.at in watch(*args, good=False).stderr, args
+        assert server.counts()["logins"] > 0
+    watch.require_silence()
+
+
 def pages_of(watch, data, **env):
     """What a run serves once it has delivered something."""
     args = ("run", data, "--recipe", "cifar-train", "--batch", 10, "--epochs", 1_000_000, "--metrics", "127.0.0.1:0",

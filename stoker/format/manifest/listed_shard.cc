@@ -53,11 +53,13 @@ std::string missing_beside(const ManifestShard& listed, const Stores& stores, co
 
 std::string contradiction_of_file(const ManifestShard& listed, const Stores& stores, const Location& shard) {
   std::string found;
-  return fault_of_data([&] {
-           found = contradiction_of_bytes(listed, stores.open(shard));
-           if (found.empty()) found = missing_beside(listed, stores, shard);
-         })
-      .value_or(found);
+  const auto fault = fault_of_data(
+      [&] {
+        found = contradiction_of_bytes(listed, stores.open(shard));
+        if (found.empty()) found = missing_beside(listed, stores, shard);
+      },
+      !shard.is_local());
+  return fault.value_or(found);
 }
 
 std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder,
@@ -67,10 +69,12 @@ std::string contradiction_of_file(const ManifestFile& listed, const Stores& stor
     return fmt::format("'{}' is listed in the manifest beside it, and is not there: restore it, or pack again", file);
   }
   std::string found;
-  const auto fault = fault_of_data([&] {
-    if (hash_of(*stores.open(file), stop) == listed.hash) return;
-    found = fmt::format("'{}' is not the one that the manifest beside it lists: {}", file, kWaysOut);
-  });
+  const auto fault = fault_of_data(
+      [&] {
+        if (hash_of(*stores.open(file), stop) == listed.hash) return;
+        found = fmt::format("'{}' is not the one that the manifest beside it lists: {}", file, kWaysOut);
+      },
+      !file.is_local());
   return fault.value_or(found);
 }
 

@@ -60,10 +60,12 @@ std::optional<ObjectIdentity> HttpSource::identity(std::string_view part) const 
   if (!object_.revision.empty()) {
     return ObjectIdentity{.place = object_.name, .version = fmt::format("{} {}", version_->size, object_.revision)};
   }
-  const bool is_known = is_strong_tag(version_->tag) || !version_->last_modified.empty();
-  if (!is_known) return std::nullopt;
-  return ObjectIdentity{.place = std::string(without_signature(object_.url)),
-                        .version = fmt::format("{} {} {}", version_->size, version_->tag, version_->last_modified)};
+  // A tag says all about the content; times differ between listings and answers about an object.
+  const bool is_exact = is_strong_tag(version_->tag);
+  if (!is_exact && version_->last_modified.empty()) return std::nullopt;
+  std::string version = fmt::format("{} {}", version_->size, version_->tag);
+  if (!is_exact) version += " " + version_->last_modified;
+  return ObjectIdentity{.place = std::string(without_signature(object_.url)), .version = std::move(version)};
 }
 
 void HttpSource::start(ReadRequest& request) {

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <optional>
+#include <semaphore>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/http/http_server_testing.h"
@@ -41,12 +44,13 @@ class Numbered final : public HttpDialect {
 
 class HttpCalls : public ::testing::Test {
  protected:
-  void serve(std::function<Reply(const Asked&, int)> handler) {
+  void serve(std::function<Reply(const Asked&, int)> handler, std::chrono::milliseconds stall_max = 10s) {
     server_.emplace([this, handler = std::move(handler)](const Asked& asked) { return handler(asked, asked_++); });
     HttpOptions options;
     options.delay_first = 1ms;
     options.delay_most = 5ms;
     options.patience = 2s;
+    options.stall_max = stall_max;
     transport_.emplace(options, [] { return std::make_shared<ThreadExecutor>(1); });
   }
 
@@ -90,6 +94,23 @@ TEST_F(HttpCalls, SendTheWholeBodyEachTimeTheyAreRepeated) {
       EXPECT_EQ(call.head.tag, "\"tag\"");
       EXPECT_EQ(whole, 3);
     }
+  }
+}
+
+TEST_F(HttpCalls, LetAServerDoWhatAPostAsksItTo) {
+  for (const Method method : {Method::kPost, Method::kPut}) {
+    asked_ = 0;
+    serve(
+        [slow = std::make_shared<std::counting_semaphore<>>(0)](const Asked&, int number) {
+          if (number == 0) slow->try_acquire_for(1s);
+          return HttpServer::status(200);
+        },
+        200ms);
+    HttpCall call;
+    call.method = method;
+    call.body = as_bytes(std::string_view("parts"));
+    EXPECT_EQ(perform(call, "/object"), "");
+    EXPECT_EQ(asked_, method == Method::kPost ? 1 : 2) << "what only takes bytes has stalled";
   }
 }
 

@@ -59,6 +59,9 @@ std::string checked_endpoint(std::string url, std::string_view setting) {
       std::any_of(url.begin(), url.end(), is_blank) || !ends_in_port(std::string_view(url).substr(host))) {
     fail(ErrorKind::kUsage, "{} must be a URL such as \"https://host:port\", without a path or a password", setting);
   }
+  // HTTP clients do not send the scheme's own port as a part of the host's name, which is signed.
+  const std::string_view own_port = url.starts_with("https://") ? ":443" : ":80";
+  if (url.ends_with(own_port)) url.resize(url.size() - own_port.size());
   return url;
 }
 

@@ -84,6 +84,14 @@ TEST(S3Endpoint, TakesAddressesAndPorts) {
   }
 }
 
+TEST(S3Endpoint, DropsTheSchemesOwnPortWhichClientsDoNotSend) {
+  EXPECT_EQ(checked_endpoint("https://a:443", "it"), "https://a");
+  EXPECT_EQ(checked_endpoint("http://[::1]:80/", "it"), "http://[::1]");
+  for (const std::string url : {"http://a:443", "https://a:80", "https://a:8443", "http://a:8080"}) {
+    EXPECT_EQ(checked_endpoint(url, "it"), url);
+  }
+}
+
 TEST(S3Endpoint, RefusesWhatIsNotTheUrlOfAHost) {
   for (const char* url : {"localhost:9000", "ftp://a", "http://", "http://a/path", "http://user:secret@a", "http://a b",
                           "http://a:99999", "http://a:", "http://a:0", "http://[::1]:x"}) {

@@ -91,8 +91,10 @@ void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::
     verdict = Verdict::refusal(std::move(why), error);
   };
   const auto repeat = [&](std::string why) {
+    const bool slow_down = verdict.slow_down || code == "SlowDown";
     verdict = Verdict::again(std::move(why));
     verdict.retry_after_s = head.retry_after_s;
+    verdict.slow_down = slow_down;
   };
   const std::string region = refusal.region.empty() ? std::string(head.field("x-amz-bucket-region")) : refusal.region;
   if (code == "NoSuchKey" || (code.empty() && head.status == 404)) {

@@ -75,11 +75,12 @@ constexpr std::size_t kExpectedInFolder = 256;  // from which on their folder is
 }  // namespace
 
 S3Store::S3Store(std::string scheme, StoreOptions options, Environment environment,
-                 std::shared_ptr<HttpTransport> transport)
+                 std::shared_ptr<const HttpObjects> objects, bool is_sole_writer)
     : scheme_(std::move(scheme)),
       options_(std::move(options)),
       environment_(std::move(environment)),
-      objects_(std::make_shared<HttpObjects>(std::move(transport))) {
+      objects_(std::move(objects)),
+      is_sole_writer_(is_sole_writer) {
   if (!options_.endpoint.empty()) checked_endpoint(options_.endpoint, "the store's endpoint");
 }
 
@@ -283,7 +284,22 @@ std::shared_ptr<Source> S3Store::open_folder(const Location& folder) const {
 std::unique_ptr<ObjectWriter> S3Store::put(const Location& at) const {
   const Place place = place_of(at);
   if (place.key.empty() || place.key.back() == '/') fail(ErrorKind::kUsage, "'{}' names no object to write", at);
-  return std::make_unique<S3Writer>(objects_, place.bucket, place.key);
+  return std::make_unique<S3Writer>(objects_, place.bucket, place.key, is_sole_writer_);
+}
+
+std::shared_ptr<const Store> S3Store::for_writer(std::string_view /*writer*/) const {
+  return std::make_shared<S3Store>(scheme_, options_, environment_, objects_, false);
+}
+
+void S3Store::remove_unfinished(const Location& folder) const {
+  const Place place = place_of(folder);
+  const std::string prefix = folder_prefix(place.key);
+  const S3Uploads uploads(objects_, place.bucket);
+  remove_or_warn(folder.shown(), [&] {
+    for (const OpenUpload& upload : uploads.list(prefix)) {
+      if (upload.key.find('/', prefix.size()) == std::string::npos) uploads.remove(upload);
+    }
+  });
 }
 
 void S3Store::remove(const Location& at) const {

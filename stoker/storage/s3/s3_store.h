@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stoker/storage/s3/s3_folder.h"
@@ -20,7 +21,12 @@ namespace stoker {
 class S3Store final : public Store {
  public:
   /// `scheme`: "s3" or "gs". Keys and settings are looked for when the first bucket is used.
-  S3Store(std::string scheme, StoreOptions options, Environment environment, std::shared_ptr<HttpTransport> transport);
+  S3Store(std::string scheme, StoreOptions options, Environment environment, std::shared_ptr<HttpTransport> transport)
+      : S3Store(std::move(scheme), std::move(options), std::move(environment),
+                std::make_shared<HttpObjects>(std::move(transport)), true) {}
+  /// `is_sole_writer`: nothing else writes the objects that it writes while it does.
+  S3Store(std::string scheme, StoreOptions options, Environment environment, std::shared_ptr<const HttpObjects> objects,
+          bool is_sole_writer);
 
   std::string_view scheme() const override { return scheme_; }
   /// A key that no object has is a folder if those of objects begin with it and a slash. Throws kUsage for settings
@@ -35,6 +41,8 @@ class S3Store final : public Store {
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  void remove_unfinished(const Location& folder) const override;
+  std::shared_ptr<const Store> for_writer(std::string_view writer) const override;
   std::shared_ptr<const TrafficMeter> meter() const override { return objects_->meter(); }
 
  private:
@@ -56,6 +64,7 @@ class S3Store final : public Store {
   const StoreOptions options_;
   const Environment environment_;
   const std::shared_ptr<const HttpObjects> objects_;
+  const bool is_sole_writer_;
 
   mutable std::mutex mutex_;  // held while a bucket's keys and region are looked for, which others would ask for, too
   mutable std::shared_ptr<CurrentCredentials> credentials_;

@@ -7,6 +7,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/s3/s3_server_testing.h"
+#include "stoker/storage/slow_downs.h"
 #include "stoker/storage/stores.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
@@ -134,6 +135,20 @@ TEST_F(S3StoreTest, ListedAndExaminedObjectsHaveOneVersion) {
   const auto listed = s3_store(server_);
   listed->match("s3://bucket/t/*");
   EXPECT_EQ(listed->find("s3://bucket/t/a.tar")->version(), s3_store(server_)->find("s3://bucket/t/a.tar")->version());
+  const auto identity = [](const Store& store) { return store.open("s3://bucket/t/a.tar")->identity(); };
+  EXPECT_EQ(identity(*listed)->version, identity(*s3_store(server_))->version);
+}
+
+TEST_F(S3StoreTest, CountsWhatThrottlesIt) {
+  server_.put("a.tar", "x");
+  std::atomic<int> left = 2;
+  server_.meddle([&](const S3Server::Asked&) -> std::optional<HttpServer::Reply> {
+    if (left-- <= 0) return std::nullopt;
+    return S3Server::refusal(503, "SlowDown");
+  });
+  const auto store = s3_store(server_, quick());
+  EXPECT_EQ(read_whole(*store->open("s3://bucket/a.tar")), "x");
+  EXPECT_EQ(slow_downs_of({store->meter()}), 2);
 }
 
 TEST_F(S3StoreTest, NoticesThatAnObjectWasReplaced) {

@@ -8,10 +8,8 @@
 #include <array>
 #include <utility>
 
-#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/escaped.h"
-#include "stoker/base/log.h"
 #include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/s3/replies.h"
@@ -20,10 +18,7 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kReplyMax = 64 << 10;
-constexpr std::size_t kUploadsPageMax = 16 << 20;  // a page has 1,000 uploads, with keys of 1 KB, escaped, at most
 constexpr int kCompletionsMax = 3;
-// Tidying up must not take long, least of all after a stop was asked for.
-constexpr std::int64_t kRemovalNs = 10'000'000'000, kRemovalStoppingNs = 500'000'000;
 
 /// The tag of an object that was written in parts with these tags, where tags are MD5 sums; else something else.
 std::string tag_of_parts(const std::vector<std::string>& tags) {
@@ -39,15 +34,6 @@ std::string tag_of_parts(const std::vector<std::string>& tags) {
   return fmt::format("\"{:02x}-{}\"", fmt::join(digest.begin(), digest.begin() + length, ""), tags.size());
 }
 
-void warn_of_parts(std::string_view name, const std::exception_ptr& failure) noexcept {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    log(LogLevel::kWarning, "parts of '{}' may stay in the store, and are charged, until they are removed: {}", name,
-        error.what());
-  }
-}
-
 }  // namespace
 
 struct S3Writer::Part {
@@ -58,15 +44,18 @@ struct S3Writer::Part {
   Pending pending;
 };
 
-S3Writer::S3Writer(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket, std::string key)
+S3Writer::S3Writer(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket, std::string key,
+                   bool is_sole)
     : objects_(std::move(objects)),
       bucket_(std::move(bucket)),
+      uploads_(objects_, bucket_),
       key_(std::move(key)),
+      is_sole_(is_sole),
       name_(bucket_->location_of(key_)),
       host_(objects_->transport().host_of(bucket_->object(key_).url)) {}
 
 S3Writer::~S3Writer() {
-  if (has_begun_) drop_upload();
+  if (has_begun_) remove_or_warn(name_, [this] { remove_upload(); });
 }
 
 void S3Writer::describe(HttpCall& call, const HttpObject& object) const {
@@ -158,7 +147,7 @@ void S3Writer::commit() {
     wait_for_parts(0);
     finish_upload();
     has_begun_ = false;
-    remove_strays();
+    if (is_sole_) remove_or_warn(name_, [this] { remove_strays(); });
   }
   objects_->forget(bucket_->object(key_));
 }
@@ -201,79 +190,21 @@ bool S3Writer::is_there() const {
   return found && found->facts.size == size_ && found->facts.tag == tag_of_parts(tags_);
 }
 
-void S3Writer::tidy_up(HttpCall& call, const HttpObject& object, std::string* reply) {
-  const std::stop_token& stop = objects_->transport().options().stop;
-  for (bool is_stopping = stop.stop_requested();; is_stopping = true) {
-    describe(call, object);
-    call.doing = call.method == HttpCall::Method::kDelete ? "remove parts of" : "list the uploads of";
-    call.reply = reply;
-    call.reply_max = kUploadsPageMax;
-    call.cleans_up = is_stopping;
-    call.deadline_ns = now_ns() + (is_stopping ? kRemovalStoppingNs : kRemovalNs);
-    objects_->transport().perform(call);
-    if (is_stopping || !stop.stop_requested()) break;
-  }
-  if (call.error) std::rethrow_exception(call.error);
-}
-
-void S3Writer::remove_parts(const std::string& upload) {
-  HttpCall call;
-  call.method = HttpCall::Method::kDelete;
-  try {
-    tidy_up(call, bucket_->object(key_, {{"uploadId", upload}}));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kNotFound) throw;  // else it was completed, or another program removed it
-  }
-}
-
-/// The identities of all uploads of the object. None where the store does not tell.
-std::vector<std::string> S3Writer::list_uploads() {
-  std::vector<std::string> found;
-  UploadsPage page;
-  do {
-    NamedTexts query{{"encoding-type", "url"}, {"prefix", key_}, {"uploads", ""}};
-    if (!page.next_key.empty()) query.emplace_back("key-marker", page.next_key);
-    if (!page.next_id.empty()) query.emplace_back("upload-id-marker", page.next_id);
-    HttpCall call;
-    std::string reply;
-    const std::exception_ptr failure = thrown_by([&] { tidy_up(call, bucket_->object("", query), &reply); });
-    if (failure && call.is_final) {
-      bucket_->does_not_list_uploads();
-      return found;
-    }
-    if (failure) std::rethrow_exception(failure);
-    page = parse_uploads(reply, name_);
-    for (const OpenUpload& upload : page.uploads) {
-      if (upload.key == key_) found.push_back(upload.id);
-    }
-  } while (!page.next_key.empty());
-  return found;
-}
-
 void S3Writer::remove_upload() {
   parts_unwanted_.request_stop();
   for (const auto& part : under_way_) part->pending.wait();
-  if (!upload_.empty()) remove_parts(upload_);
-  if (bucket_->lists_uploads()) {
-    for (const std::string& upload : list_uploads()) remove_parts(upload);
-  }
-  if (upload_.empty() && !bucket_->lists_uploads()) {
-    fail(ErrorKind::kIo, "the store neither answered when they were begun nor lists what was");
+  if (!upload_.empty()) uploads_.remove({key_, upload_});
+  if (is_sole_) remove_strays();
+  if (upload_.empty() && !(is_sole_ && bucket_->lists_uploads())) {
+    fail(ErrorKind::kIo, "the store did not answer when they were begun");
   }
 }
 
-void S3Writer::drop_upload() noexcept {
-  const std::exception_ptr failure = thrown_by([this] { remove_upload(); });
-  if (failure) warn_of_parts(name_, failure);
-}
-
-/// Removes other uploads of the object, which is written now.
-void S3Writer::remove_strays() noexcept {
-  if (!bucket_->lists_uploads()) return;
-  const std::exception_ptr failure = thrown_by([this] {
-    for (const std::string& upload : list_uploads()) remove_parts(upload);
-  });
-  if (failure) warn_of_parts(name_, failure);
+/// Other uploads of the object.
+void S3Writer::remove_strays() const {
+  for (const OpenUpload& upload : uploads_.list(key_)) {
+    if (upload.key == key_) uploads_.remove(upload);
+  }
 }
 
 }  // namespace stoker

@@ -1,6 +1,5 @@
 // Writes an object of a bucket: a small one by one request, a larger one in parts that are sent while it is made. It is
-// there when it is committed, or not at all; and then no upload of it is left open, neither one whose beginning was
-// repeated since the answer was lost, nor that of a process that was killed.
+// there when it is committed, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include "stoker/storage/http/http_objects.h"
 #include "stoker/storage/object_writer.h"
 #include "stoker/storage/s3/s3_bucket.h"
+#include "stoker/storage/s3/s3_uploads.h"
 
 namespace stoker {
 
@@ -23,8 +23,11 @@ class S3Writer final : public ObjectWriter {
   static constexpr std::size_t kPartsMost = 10'000;  // of an object: S3's limit
   static constexpr std::size_t kPartsUnderWay = 4;   // each with its bytes in memory
 
-  /// Asks the store for nothing yet.
-  S3Writer(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket, std::string key);
+  /// Asks the store for nothing yet. `is_sole`: no other writes the object at the same time. Then no upload of it is
+  /// left open, neither one whose beginning was repeated since the answer was lost, nor that of a process that was
+  /// killed.
+  S3Writer(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket, std::string key,
+           bool is_sole);
   ~S3Writer() override;
 
   const std::string& name() const override { return name_; }
@@ -42,20 +45,17 @@ class S3Writer final : public ObjectWriter {
   std::string complete(Bytes parts);
   /// Makes a request for something about the object, and throws its error.
   void perform(HttpCall& call, const NamedTexts& query, std::string* reply = nullptr);
-  /// The same for a request that helps to remove what is not wanted, also when all else was stopped; then it is soon
-  /// given up.
-  void tidy_up(HttpCall& call, const HttpObject& object, std::string* reply = nullptr);
   void describe(HttpCall& call, const HttpObject& object) const;
   bool is_there() const;
-  void drop_upload() noexcept;
   void remove_upload();
-  void remove_strays() noexcept;
-  std::vector<std::string> list_uploads();
-  void remove_parts(const std::string& upload);
+  void remove_strays() const;
 
   const std::shared_ptr<const HttpObjects> objects_;
   const std::shared_ptr<const S3Bucket> bucket_;
-  const std::string key_, name_;
+  const S3Uploads uploads_;
+  const std::string key_;
+  const bool is_sole_;
+  const std::string name_;
   const std::shared_ptr<HttpHost> host_;
 
   std::vector<std::uint8_t> filling_;  // bytes of the next part

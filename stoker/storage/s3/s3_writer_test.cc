@@ -232,6 +232,35 @@ TEST_F(S3WriterTest, AsksAStoreThatDoesNotListUploadsOnce) {
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
+TEST_F(S3WriterTest, LeavesTheUploadsOfOtherWritersOfTheObjectAlone) {
+  const std::string content = content_of(2 * kPart + 1);
+  const auto store = s3_store(server_, hasty());
+  const auto begun = [&](std::string_view writer) {
+    auto object = store->for_writer(writer)->put("s3://bucket/a.tar");
+    object->write(as_bytes(content));
+    return object;
+  };
+  auto given_up = begun("a");
+  const auto first = begun("b"), second = begun("c");
+  EXPECT_EQ(server_.uploads(), 3u);
+  given_up.reset();
+  EXPECT_EQ(server_.uploads(), 2u);
+  first->commit();
+  EXPECT_EQ(server_.uploads(), 1u);
+  second->commit();
+  EXPECT_EQ(server_.uploads(), 0u);
+  EXPECT_TRUE(server_.get("a.tar") == content);
+}
+
+TEST_F(S3WriterTest, RemovesWhatWasLeftInAFolderAndInNoOther) {
+  for (const char* key : {"packed/a.tar", "packed/b.tar", "packed/deep/c.tar", "packed.tar", "d.tar"}) {
+    server_.leave_upload(key);
+  }
+  server_.set_page(2);
+  s3_store(server_, hasty())->remove_unfinished("s3://bucket/packed");
+  EXPECT_EQ(server_.uploads(), 3u);
+}
+
 TEST_F(S3WriterTest, WarnsOfPartsThatItCannotRemove) {
   LogCapture log;
   refuse("DELETE", 1, S3Server::refusal(403, "AccessDenied"));
