@@ -73,6 +73,25 @@ bool for_each_json_value(std::string_view json, const std::function<void(const s
   return Values::sax_parse(json, &walker);
 }
 
+bool is_json_too_deep(std::string_view json) {
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') in_text = !in_text;
+    if (c == '\\') ++at;  // what it escapes may be a quotation mark
+    if (in_text) continue;
+    if (c == ']' || c == '}') --depth;
+    if ((c == '[' || c == '{') && ++depth > kJsonDepthMax) return true;
+  }
+  return false;
+}
+
+Values parse_data_json(std::string_view json) {
+  if (is_json_too_deep(json)) return Values(Values::value_t::discarded);
+  return Values::parse(json, nullptr, false);
+}
+
 std::string json_pointer_to(std::string_view key) {
   std::string pointer = "/";
   for (const char c : key) {

@@ -20,6 +20,17 @@ namespace stoker {
 bool for_each_json_value(std::string_view json,
                          const std::function<void(const std::string& pointer, nlohmann::json value)>& see);
 
+/// How deep the lists and objects of a data set's JSON may lie in one another. nlohmann's values call themselves for
+/// each level when they are copied and dumped, so that deeper ones exhaust the stack. LitData's trees are the deepest
+/// that are read: they have two levels for each of up to 64 nodes.
+inline constexpr int kJsonDepthMax = 256;
+
+/// Whether a JSON text is deeper; of a text that is not JSON the answer means nothing.
+bool is_json_too_deep(std::string_view json);
+
+/// What the text says; discarded, as nlohmann has it, if it is not JSON or is too deep.
+nlohmann::json parse_data_json(std::string_view json);
+
 /// The number, if it is an integer that `Whole` has; get() makes something of others.
 template <typename Whole, typename Json>
 std::optional<Whole> as_whole_number(const Json& value) {

@@ -48,6 +48,22 @@ TEST(JsonValues, AreToldFromWhatIsNoJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\" 1}", "1 2", "nul", "\"\xff\"", "{\"a\": 1}}"}) values_of(text);
 }
 
+TEST(JsonDepth, CountsListsAndObjectsButNotTexts) {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_EQ(parse_data_json(nested(kJsonDepthMax)).size(), 1u);
+  EXPECT_TRUE(parse_data_json(nested(kJsonDepthMax + 1)).is_discarded());
+  EXPECT_TRUE(parse_data_json(nested(200'000)).is_discarded());
+  std::string objects;
+  for (int i = 0; i < kJsonDepthMax; ++i) objects += R"({"a": )";
+  EXPECT_FALSE(is_json_too_deep(objects + "1"));
+  EXPECT_TRUE(is_json_too_deep(objects + "{}"));
+  EXPECT_FALSE(is_json_too_deep(fmt::format(R"("{:[>1000}\"[", [])", ""))) << "they are a text";
+  std::string many = "[";
+  for (int i = 0; i < 1000; ++i) many += R"({"a": []}, )";
+  EXPECT_EQ(parse_data_json(many + "0]").size(), 1001u) << "they lie beside one another";
+  EXPECT_TRUE(parse_data_json("no JSON").is_discarded());
+}
+
 TEST(WholeNumber, IsWhatTheTypeHas) {
   const auto is_refused = [](auto whole, const char* text) {
     EXPECT_THROW(whole_number<decltype(whole)>(nlohmann::json::parse(text)), nlohmann::json::exception) << text;

@@ -102,15 +102,24 @@ void ObjectMask::cross(Corner from, Corner to) {
   const int first = std::max(0, ceil_div(left - kMiddle, kParts));
   const int last = std::min(width_ - 1, floor_div(right - 1 - kMiddle, kParts));
   if (first > last) return;
-  if (crossings_so_far_ + crossings_.size() + static_cast<std::size_t>(last - first) >= kCrossingsMax) {
+  const auto columns = static_cast<std::size_t>(last - first) + 1;
+  if (crossings_so_far_ + crossings_.size() + columns > kCrossingsMax) {
     fail(ErrorKind::kBadSample, "an object's outline is too long: it crosses columns more than {} times",
          kCrossingsMax);
   }
+  count_of_sample(columns);
   const Side side(from.x, from.y, to.x, to.y);
   for (int column = first; column <= last; ++column) {
     const int row = ceil_div(side.row_beside(kParts * column + kMiddle) - kMiddle, kParts);
     crossings_.push_back({column, std::clamp(row, 0, height_)});
   }
+}
+
+void ObjectMask::count_of_sample(std::size_t crossings) {
+  if ((crossings_of_sample_ += crossings) <= kCrossingsOfSampleMax) return;
+  fail(ErrorKind::kBadSample,
+       "the outlines and runs of its objects are too long: they cross columns more than {} times",
+       kCrossingsOfSampleMax);
 }
 
 void ObjectMask::add_runs(std::span<const std::int64_t> lengths) {
@@ -134,6 +143,7 @@ void ObjectMask::add_runs(std::span<const std::int64_t> lengths) {
 /// Of pixels counted down the columns.
 void ObjectMask::add_rows(std::int64_t begin, std::int64_t end) {
   while (begin < end) {
+    count_of_sample(1);
     const auto column = static_cast<std::int32_t>(begin / height_);
     const std::int64_t row = begin % height_, stop = std::min<std::int64_t>(height_, row + end - begin);
     runs_.push_back({column, static_cast<std::int32_t>(row), static_cast<std::int32_t>(stop)});

@@ -13,7 +13,8 @@ namespace stoker {
 /// The lengths that pycocotools has written as this text. Throws kBadSample for a text that is not one of its.
 std::vector<std::int64_t> decode_runs(std::string_view text);
 
-/// One object at a time: start(), what it consists of, finish(). Keeps its memory; one per thread.
+/// One object at a time: start(), what it consists of, finish(); before the first one of a sample start_sample(). Keeps
+/// its memory; one per thread.
 class ObjectMask {
  public:
   /// Rows begin .. end - 1 of a column.
@@ -22,16 +23,19 @@ class ObjectMask {
   };
   /// How often the outlines of an object may cross the middles of the image's columns.
   static constexpr std::size_t kCrossingsMax = std::size_t{1} << 22;
+  /// The same of all objects of a sample, where each column that a run lies in counts, too.
+  static constexpr std::size_t kCrossingsOfSampleMax = std::size_t{1} << 24;
   /// Corners may lie outside of the image, but no farther from its origin than this.
   static constexpr double kPlaceMax = 1e6;
 
+  void start_sample() { crossings_of_sample_ = 0; }
   /// Nothing yet, of an image of this size.
   void start(int width, int height);
   /// What an outline with these corners (x, y, x, y, ...) encloses: the pixels that pycocotools takes. With fewer than
   /// three corners it encloses none. Throws kBadSample for an odd number of numbers, and beyond the limits above.
   void add_outline(std::span<const double> corners);
   /// Pixels of all columns, the first one first: so many that are 0, so many that are 1, and so on. Throws kBadSample
-  /// unless they are as many as the image has.
+  /// unless they are as many as the image has, and beyond the limits above.
   void add_runs(std::span<const std::int64_t> lengths);
   /// The same, as decode_runs() reads them.
   void add_coded_runs(std::string_view text) { add_runs(decode_runs(text)); }
@@ -56,11 +60,12 @@ class ObjectMask {
 
   static Corner corner(double x, double y);
   void cross(Corner from, Corner to);
+  void count_of_sample(std::size_t crossings);
   void add_rows(std::int64_t begin, std::int64_t end);
   void put_in_order();
 
   int width_ = 0, height_ = 0;
-  std::size_t crossings_so_far_ = 0;
+  std::size_t crossings_so_far_ = 0, crossings_of_sample_ = 0;
   std::vector<Run> runs_;
   std::vector<std::size_t> first_;  // of each column's runs, and the end of all
   std::vector<Crossing> crossings_;

@@ -133,5 +133,25 @@ TEST(ObjectMask, RefusesAnOutlineWithoutEnd) {
   EXPECT_THAT(error_of([&] { mask.add_outline(corners); }).message(), HasSubstr("too long"));
 }
 
+TEST(ObjectMask, CountsTheCrossingsOfAllObjectsOfASample) {
+  constexpr int kWidth = 50'000;
+  const std::vector<double> outline = {0, 0, kWidth, 0, kWidth, 5, 0, 5};
+  const std::vector<std::int64_t> runs = {0, std::int64_t{5} * kWidth};
+  ObjectMask mask;
+  // How many objects are as much as a sample may have.
+  const auto count = [&](const auto& add) {
+    mask.start_sample();
+    for (std::size_t objects = 0;; ++objects) {
+      mask.start(kWidth, 5);
+      const std::optional<std::string> refusal = fault_of_data([&] { add(); });
+      if (!refusal) continue;
+      EXPECT_THAT(*refusal, HasSubstr("of its objects are too long"));
+      return objects;
+    }
+  };
+  EXPECT_EQ(count([&] { mask.add_outline(outline); }), ObjectMask::kCrossingsOfSampleMax / (2 * kWidth));
+  EXPECT_EQ(count([&] { mask.add_runs(runs); }), ObjectMask::kCrossingsOfSampleMax / kWidth);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stoker/base/json_values.h"
+#include "stoker/format/field_names.h"
 #include "stoker/format/json_text.h"
 #include "stoker/format/tfrecord/example_rows.h"
 
@@ -32,7 +33,7 @@ std::map<std::string, std::vector<std::string>, std::less<>> class_names_of(std:
   const bool is_json = for_each_json_value(huggingface, [&](const std::string& pointer, nlohmann::json value) {
     if (!pointer.starts_with(kFeatures) || !value.is_string()) return;
     const std::string_view place = std::string_view(pointer).substr(kFeatures.size());
-    const std::size_t end = place.find('/');
+    const std::size_t end = place.substr(0, kNameBytesMax + 1).find('/');
     if (end == std::string_view::npos) return;
     const std::string column = key_of_step(place.substr(0, end));
     const std::string_view rest = place.substr(end);

@@ -9,13 +9,11 @@
 namespace stoker {
 namespace {
 
-/// Two letters are not enough to tell one: its two reserved numbers are zero, and the headers that follow have few
-/// sizes.
+/// Two letters are not enough to tell one: the headers that follow have few sizes.
 bool is_bitmap(Bytes beginning) {
-  constexpr std::size_t kReservedAt = 6, kHeaderSizeAt = 14;
+  constexpr std::size_t kHeaderSizeAt = 14;
   if (!as_text(beginning).starts_with("BM") || beginning.size() < kHeaderSizeAt + sizeof(std::uint32_t)) return false;
-  if (load_little_endian<std::uint32_t>(beginning.data() + kReservedAt) != 0) return false;
-  constexpr std::array<std::uint32_t, 8> kHeaderSizes = {12, 16, 40, 52, 56, 64, 108, 124};
+  constexpr std::array<std::uint32_t, 7> kHeaderSizes = {12, 40, 52, 56, 64, 108, 124};
   const auto size = load_little_endian<std::uint32_t>(beginning.data() + kHeaderSizeAt);
   return std::find(kHeaderSizes.begin(), kHeaderSizes.end(), size) != kHeaderSizes.end();
 }
@@ -31,9 +29,12 @@ std::string_view extension_of_bytes(Bytes beginning) {
   if (text.starts_with("\x93NUMPY"sv)) return "npy";
   if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return "gif";
   if (is_bitmap(beginning)) return "bmp";
-  if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv)) return "tif";
-  if (text.starts_with("\0\0\0\x0CjP  \r\n"sv)) return "jp2";
-  if (text.size() >= 12 && text.substr(4, 7) == "ftypavi"sv) return "avif";
+  for (const std::string_view tiff : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
+    if (text.starts_with(tiff)) return "tif";
+  }
+  if (text.starts_with("\0\0\0\x0CjP  \r\n\x87\n"sv)) return "jp2";
+  if (text.starts_with("\xFF\x4F\xFF\x51"sv)) return "j2k";  // without boxes around it
+  if (text.size() >= 12 && (text.substr(4, 8) == "ftypavif"sv || text.substr(4, 8) == "ftypavis"sv)) return "avif";
   if (has_pnm_header(beginning)) return "pnm";
   return {};
 }

@@ -10,8 +10,9 @@ namespace stoker {
 
 inline constexpr std::size_t kImageBeginningBytes = 64;
 
-/// The extension of a file that begins so: "jpg", "png", "webp", "npy", "gif", "bmp", "tif", "jp2", "avif", "pnm";
-/// empty for all else. A beginning of kImageBeginningBytes is enough, unless comments make the header of a PNM longer.
+/// The extension of a file that begins so: "jpg", "png", "webp", "npy", "gif", "bmp", "tif", "jp2", "j2k", "avif",
+/// "pnm"; empty for all else. The decoders take the same beginnings for images, except that a PNM needs its whole
+/// header here. A beginning of kImageBeginningBytes is enough, unless comments make that header longer.
 std::string_view extension_of_bytes(Bytes beginning);
 
 }  // namespace stoker

@@ -94,15 +94,11 @@ void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole, std::
   choose_image(values);
   for (const RowValue& value : values) {
     if (&value == label || (&value == key && is_called(value.name, kKeyValue))) continue;  // the row has them
-    const std::string name = field_name(value);
     row.fields.push_back(
-        {.name = *names_.insert(name).first, .part = {}, .offset = value.offset, .length = value.length});
+        {.name = names_.keep(field_name(value)), .part = {}, .offset = value.offset, .length = value.length});
   }
   if (row.fields.empty()) {
-    row.fields.push_back({.name = *names_.insert(std::string(whole.name)).first,
-                          .part = {},
-                          .offset = whole.offset,
-                          .length = whole.length});
+    row.fields.push_back({.name = names_.keep(whole.name), .part = {}, .offset = whole.offset, .length = whole.length});
   }
   std::sort(row.fields.begin(), row.fields.end(),
             [](const SampleField& a, const SampleField& b) { return a.name < b.name; });

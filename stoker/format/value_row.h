@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/field_names.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/format/usual_image.h"
 
@@ -34,8 +34,8 @@ class ValueRows {
   void expect_image(std::string_view column) { usual_image_.expect(column); }
   /// Replaces the row's label and fields, and its key where a value is one. `whole`: the field of a sample that has
   /// nothing but its label. `label`: the value with the integer that is the label, empty for none; without it, the
-  /// value is looked for by its name. Throws kData, as a clause, if two values have one field. What the row's fields
-  /// show lives as long as this object.
+  /// value is looked for by its name. Throws kData, as a clause, if two values have one field, and as FieldNames does.
+  /// What the row's fields show lives as long as this object.
   void fill(SampleRow& row, std::span<const RowValue> values, const RowValue& whole,
             std::optional<std::string_view> label = std::nullopt);
 
@@ -47,7 +47,7 @@ class ValueRows {
   UsualImage::Choice choice_;                    // of the row at hand
   const RowValue* image_ = nullptr;              // of the row at hand
   std::vector<UsualImage::Value> image_values_;  // scratch
-  std::set<std::string, std::less<>> names_;     // of fields: rows have views of them
+  FieldNames names_;
 };
 
 }  // namespace stoker

@@ -17,6 +17,7 @@ void check_side(int side) {
 // Padding and cropping in turns can carry the window away from the image for ever.
 void check_window(const AxisMap& axis) {
   check_side(axis.length);
+  check_side(axis.target);
   const int away = std::max(-axis.window_begin, axis.window_begin - axis.target);
   if (away > kChainSideMax) {
     fail(ErrorKind::kLimit, "its operators show an area {} pixels outside the image; the limit is {}", away,

@@ -269,6 +269,37 @@ TEST(Geometry, ScaleJitterMayBeginWithAnImageThatCovers) {
   EXPECT_EQ(map.y.target, 50);
 }
 
+TEST(Geometry, ScaleJitterLimitsTheSidesThatItCutsOff) {
+  const auto kind_of = [](double size, ImageSize image) {
+    const OperatorCall call{"scale_jitter", {{"size", size}, {"scale", Numbers{2, 2}}, {"fit", std::string("cover")}}};
+    return error_of([&] { chain({call}).draw(image, {}); }).kind();
+  };
+  EXPECT_EQ(kind_of(512, {65'500, 1}), ErrorKind::kLimit) << "of 67 million columns";
+  EXPECT_EQ(kind_of(512, {1, 65'500}), ErrorKind::kLimit);
+  EXPECT_EQ(kind_of(65'535, {65'500, 1}), ErrorKind::kLimit) << "of more than an int holds";
+  const OperatorCall largest{"scale_jitter",
+                             {{"size", 500.0}, {"scale", Numbers{2, 2}}, {"fit", std::string("cover")}}};
+  EXPECT_EQ(chain({largest}).draw({1000, 1}, {}).x.target, kChainSideMax);
+  EXPECT_EQ(error_of([&] { chain({largest}).draw({1001, 1}, {}); }).kind(), ErrorKind::kLimit);
+}
+
+// As of any operator that cuts off what it made.
+class MakesALongSide final : public GeometryOperator {
+ public:
+  void apply(Random&, SamplingMap& map) const override {
+    map.resize(kChainSideMax + 1, 10, Filter::kBilinear);
+    map.crop_or_pad({0, 0, 10, 10}, {});
+  }
+  Padding padding() const override { return Padding::kKeeps; }
+  std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return ImageSize{10, 10}; }
+};
+
+TEST(Geometry, LimitsSidesThatAreCutOffAgain) {
+  Geometry geometry;
+  geometry.append(std::make_unique<MakesALongSide>(), 1);
+  EXPECT_EQ(error_of([&] { geometry.draw({20, 20}, {}); }).kind(), ErrorKind::kLimit);
+}
+
 TEST(Geometry, LetterboxShowsTheWholeImage) {
   const auto place = [](ImageSize image, std::vector<std::pair<std::string, Value>> args) {
     OperatorCall call = sized("letterbox", {60, 100});

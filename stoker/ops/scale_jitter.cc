@@ -38,7 +38,13 @@ class ScaleJitter final : public GeometryOperator {
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 
  private:
-  static int scaled(int length, double scale) { return std::max(1, static_cast<int>(length * scale)); }
+  static int scaled(int length, double scale) {
+    const double side = std::floor(length * scale);
+    if (side > kChainSideMax) {
+      fail(ErrorKind::kLimit, "scale_jitter would make a side of {:.0f} pixels; the limit is {}", side, kChainSideMax);
+    }
+    return std::max(1, static_cast<int>(side));
+  }
   static int place(Random& random, int room) {
     return room > 0 ? static_cast<int>(random.below(static_cast<std::uint64_t>(room) + 1)) : 0;
   }

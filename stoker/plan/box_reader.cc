@@ -52,6 +52,7 @@ void read_voc(Bytes text, const std::vector<std::string>& names, std::vector<Lab
       if (!number) fail(ErrorKind::kBadSample, "an object in its XML has no bndbox of four numbers");
       return *number;
     };
+    check_number_of_objects(boxes.size() + 1);
     const bool difficult = trimmed(object.child_value("difficult")) == "1";
     boxes.push_back({side("xmin") - 1, side("ymin") - 1, side("xmax"), side("ymax"),
                      class_of(trimmed(object.child_value("name")), names), difficult});
@@ -129,6 +130,7 @@ void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& 
       box = {left, top, left + numbers[2], top + numbers[3]};
     }
     box.label = *label;
+    check_number_of_objects(boxes.size() + 1);
     boxes.push_back(box);
   }
 }

@@ -29,7 +29,8 @@ struct LabeledBox {
 };
 
 /// Replaces `boxes` by those of the text, in its order. `details`, of COCO's objects alone: of all in the text, by
-/// LabeledBox::number. Throws kBadSample for a text that is damaged or has no such boxes, and as read_coco_objects().
+/// LabeledBox::number. Throws kBadSample for a text that is damaged, has no such boxes or more than kObjectsMax, and as
+/// read_coco_objects().
 void read_boxes(const BoxOptions& options, Bytes text, ImageSize image, std::vector<LabeledBox>& boxes,
                 std::vector<ObjectDetails>* details = nullptr);
 

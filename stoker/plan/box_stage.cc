@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/picture/warp.h"
+#include "stoker/plan/course_pixels.h"
 #include "stoker/plan/elastic_field.h"
 
 namespace stoker {
@@ -122,16 +123,28 @@ void BoxStage::warp(const PictureStep& step, ImageSize out) {
 
 /// The pixels of the output that show a pixel of the box.
 void BoxStage::follow_field(const PictureStep& step, ImageSize in, ImageSize out) {
-  std::vector<LabeledBox> found;
-  for (const Course& course : courses_) found.push_back(nothing_of(course.box));
+  constexpr std::size_t kLooksMax = std::size_t{1} << 32;  // each pixel is looked for in each box
+  struct Followed {
+    LabeledBox box, found;
+    std::size_t number;  // of the course
+  };
+  std::vector<Followed> boxes;
+  for (std::size_t i = 0; i < courses_.size(); ++i) {
+    const LabeledBox& box = courses_[i].box;
+    if (!is_empty(box)) boxes.push_back({box, nothing_of(box), i});
+  }
+  if (boxes.size() > kLooksMax / pixels_of(out)) {
+    fail(ErrorKind::kBadSample, "it has {} boxes, too many to follow an elastic field of {} x {} pixels", boxes.size(),
+         out.width, out.height);
+  }
   for_each_place(step, in, out, [&](int x, int y, double from_x, double from_y) {
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const LabeledBox& box = courses_[i].box;
+    for (Followed& one : boxes) {
+      const LabeledBox& box = one.box;
       const bool shows = from_x >= box.left && from_x < box.right && from_y >= box.top && from_y < box.bottom;
-      if (shows) take_in(found[i], x, y, x + 1, y + 1);
+      if (shows) take_in(one.found, x, y, x + 1, y + 1);
     }
   });
-  for (std::size_t i = 0; i < found.size(); ++i) courses_[i].box = found[i];
+  for (const Followed& one : boxes) courses_[one.number].box = one.found;
 }
 
 bool is_kept(const BoxOptions& options, const LabeledBox& seen, const LabeledBox& whole) {

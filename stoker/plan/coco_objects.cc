@@ -24,14 +24,22 @@ struct CocoPlace {
   std::string_view member;  // "bbox/0"; empty: the object itself
 };
 
+/// Whether a place is that of the member, or in it. A key may be as long as the text, and what is in it has as many
+/// places: so none is searched for its end.
+bool is_in(std::string_view place, std::string_view member) {
+  return place.starts_with(member) && (place.size() == member.size() || place[member.size()] == '/');
+}
+
 /// `list`: where the list is. "/annotations/3/bbox/0" is the first number of the fourth object's box.
 std::optional<CocoPlace> coco_place(std::string_view pointer, std::string_view list) {
+  constexpr std::size_t kDigitsMax = 20;
   if (!pointer.starts_with(list)) return std::nullopt;
   pointer.remove_prefix(list.size());
   if (!pointer.starts_with('/')) return std::nullopt;
   pointer.remove_prefix(1);
-  const std::size_t slash = pointer.find('/');
-  const std::optional<std::size_t> object = parse_number<std::size_t>(pointer.substr(0, slash));
+  const std::string_view begin = pointer.substr(0, kDigitsMax + 1);
+  const std::size_t slash = begin.find('/');
+  const std::optional<std::size_t> object = parse_number<std::size_t>(begin.substr(0, slash));
   if (!object) return std::nullopt;
   return CocoPlace{*object, slash == std::string_view::npos ? std::string_view() : pointer.substr(slash + 1)};
 }
@@ -48,6 +56,12 @@ bool is_class(std::string_view member) {
   return member == "category_id" || member == "category" || member == "categories";
 }
 
+/// Of a step that names a side of a box: "0" to "3".
+std::optional<std::size_t> side_of(std::string_view step) {
+  if (step.size() != 1 || step[0] < '0' || step[0] > '3') return std::nullopt;
+  return static_cast<std::size_t>(step[0] - '0');
+}
+
 void take(const CocoValue& value, std::string_view member, CocoObject& object) {
   if (is_class(member)) {
     if (const auto label = whole_number(value)) object.label = label;
@@ -56,8 +70,7 @@ void take(const CocoValue& value, std::string_view member, CocoObject& object) {
   } else if (member == "iscrowd") {
     object.is_crowd = whole_number(value).value_or(0) != 0;
   } else if (member.starts_with("bbox/") && value.is_number()) {
-    const std::optional<std::size_t> side = parse_number<std::size_t>(member.substr(5));
-    if (side && *side < object.box.size()) object.box[*side] = value.get<double>();
+    if (const std::optional<std::size_t> side = side_of(member.substr(5))) object.box[*side] = value.get<double>();
   }
 }
 
@@ -130,9 +143,8 @@ void take_points(const CocoValue& value, std::string_view place, std::vector<dou
 
 void take_details(const CocoValue& value, std::string_view member, ObjectDetails& details) {
   constexpr std::string_view kShape = "segmentation", kPoints = "keypoints";
-  const std::string_view name = member.substr(0, member.find('/'));
-  if (name == kShape) take_shape(value, member.substr(kShape.size()), details);
-  if (name == kPoints) take_points(value, member.substr(kPoints.size()), details.points);
+  if (is_in(member, kShape)) take_shape(value, member.substr(kShape.size()), details);
+  if (is_in(member, kPoints)) take_points(value, member.substr(kPoints.size()), details.points);
 }
 
 bool is_whole(const CocoObject& object) {
@@ -151,25 +163,15 @@ class ObjectColumns {
  public:
   /// `place`: within the columns, "/bbox/3/0".
   void take(const CocoValue& value, std::string_view place) {
-    const std::string_view list = place.substr(0, place.find('/', 1)), name = list.substr(1);
-    std::vector<std::optional<std::int64_t>>* const numbers = is_class(name)      ? &classes_
-                                                              : name == "id"      ? &ids_
-                                                              : name == "iscrowd" ? &crowds_
-                                                                                  : nullptr;
-    if (name != "bbox" && !numbers) return;
-    if (place == list) {  // of equal keys the last one counts
-      if (numbers) numbers->clear();
-      if (!numbers) boxes_.reset();
-      if (!numbers && value.is_array()) boxes_.emplace();
-    } else if (const std::optional<CocoPlace> at = coco_place(place, list)) {
-      if (numbers && at->member.empty()) numbers->push_back(whole_number(value));
-      if (!numbers && boxes_) take_box(value, *at);
+    for (const std::string_view list : {"/bbox", "/category_id", "/category", "/categories", "/id", "/iscrowd"}) {
+      if (is_in(place, list)) return take_of_list(value, place, list);
     }
   }
 
   bool are_there() const { return boxes_.has_value(); }
 
   std::vector<CocoObject> objects() const {
+    check_number_of_objects(boxes_->size());
     if (boxes_->size() != classes_.size()) {
       fail(ErrorKind::kBadSample, "its JSON has {} boxes in 'bbox', but {} classes in 'category'", boxes_->size(),
            classes_.size());
@@ -186,21 +188,42 @@ class ObjectColumns {
   }
 
  private:
-  void take_box(const CocoValue& value, const CocoPlace& at) {
-    if (at.member.empty()) {
-      boxes_->emplace_back();
-    } else if (const auto side = parse_number<std::size_t>(at.member); side && *side < kSides && value.is_number()) {
-      boxes_->back()[*side] = value.get<double>();
+  /// Of each list up to one value more than there may be objects: it may be another's, in a text with better ones.
+  void take_of_list(const CocoValue& value, std::string_view place, std::string_view list) {
+    const std::string_view name = list.substr(1);
+    std::vector<std::optional<std::int64_t>>* const numbers = is_class(name)      ? &classes_
+                                                              : name == "id"      ? &ids_
+                                                              : name == "iscrowd" ? &crowds_
+                                                                                  : nullptr;
+    if (place == list) {  // of equal keys the last one counts
+      if (numbers) numbers->clear();
+      if (!numbers) boxes_.reset();
+      if (!numbers && value.is_array()) boxes_.emplace();
+    } else if (const std::optional<CocoPlace> at = coco_place(place, list)) {
+      if (numbers && at->member.empty() && numbers->size() <= kObjectsMax) numbers->push_back(whole_number(value));
+      if (!numbers && boxes_) take_box(value, *at);
     }
   }
 
-  static constexpr std::size_t kSides = std::tuple_size_v<decltype(CocoObject::box)>;
+  void take_box(const CocoValue& value, const CocoPlace& at) {
+    if (at.member.empty()) {
+      if (boxes_->size() <= kObjectsMax) boxes_->emplace_back();
+    } else if (const std::optional<std::size_t> side = side_of(at.member); side && value.is_number()) {
+      boxes_->back()[*side] = value.get<double>();
+    }
+  }
 
   std::optional<std::vector<decltype(CocoObject::box)>> boxes_;
   std::vector<std::optional<std::int64_t>> classes_, ids_, crowds_;
 };
 
 }  // namespace
+
+void check_number_of_objects(std::size_t objects) {
+  if (objects > kObjectsMax) {
+    fail(ErrorKind::kBadSample, "it has more than {} objects; Stoker reads so many", kObjectsMax);
+  }
+}
 
 std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_details, bool may_lack) {
   std::vector<CocoObject> objects;
@@ -225,6 +248,7 @@ std::vector<CocoObject> read_coco_objects(std::string_view text, bool with_detai
     if (place->object == objects.size()) {                  // each comes before what it holds
       if (!objects.empty()) require_whole(objects.back());  // at once: an object takes more memory than "{},"
       objects.emplace_back();
+      check_number_of_objects(objects.size());
     }
     take(value, place->member, objects[place->object]);
     if (with_details) take_details(value, place->member, objects[place->object].details);

@@ -27,6 +27,7 @@ void InstanceStage::write(InstanceSource source, std::span<const LabeledBox> obj
   build_taps(course.map.y, Filter::kNearest, rows_);
   moved_ = pixels_.find(course);
   if (source != InstanceSource::kShapes) return write_ids(source, objects, encoded, course, out);
+  mask_.start_sample();
   for (std::size_t i = 0; i < objects.size(); ++i) {
     write_shape(details[objects[i].number], course, out.subspan(i * pixels, pixels));
   }

@@ -80,13 +80,19 @@ void MaskStage::sample_picture(const MaskOptions& options, Bytes encoded, const 
 void MaskStage::sample_objects(const MaskOptions& options, Bytes json, const ImageCourse& course) {
   constexpr std::int64_t kUncovered = std::numeric_limits<std::int64_t>::min();
   std::fill(classes_.begin(), classes_.end(), kUncovered);
+  object_.start_sample();
+  std::size_t covered = 0;  // by each object anew
   for (const CocoObject& object : read_coco_objects(as_text(json), true)) {
     const std::int64_t number = class_of_object(options, object);
     read_shape(object.details, course.image, object_);
     for_each_pixel_of(object_, columns_, rows_, [&](std::size_t pixel) {
+      ++covered;
       std::int64_t& at = classes_[pixel];
       at = at == kUncovered || at == number ? number : options.fill;
     });
+    if (covered > kLayersMax * classes_.size()) {
+      fail(ErrorKind::kBadSample, "its objects cover their image more than {} times over", kLayersMax);
+    }
   }
   std::size_t pixel = 0;
   for (const std::int32_t row : rows_.first) {

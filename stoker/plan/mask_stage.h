@@ -24,8 +24,11 @@ class MaskStage {
   std::uint64_t memory(const MaskOptions& options, Bytes encoded) {
     return options.of_objects ? 0 : decoder_.memory(encoded);
   }
+  /// How often the objects of a sample may cover the output, all together.
+  static constexpr std::size_t kLayersMax = 256;
+
   /// Throws kBadSample for a mask that is not sound, has another size than its image, or has a class that the output
-  /// cannot hold; and kLimit.
+  /// cannot hold, and for objects beyond the limits; and kLimit.
   void write(const MaskOptions& options, Bytes encoded, const ImageCourse& course, MutableBytes out);
 
  private:

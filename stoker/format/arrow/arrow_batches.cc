@@ -159,6 +159,8 @@ void ArrowBatches::read_batch(const Message& message, const FlatTable& header) {
       codec = number == kZstdBuffers ? BlockCodec::kZstd : BlockCodec::kLz4Frame;
     }
   });
+  batch_.body_bytes = message.body_bytes;
+  batch_.is_compressed = codec.has_value();
   for (std::size_t at = 0; at < buffers.size(); at += kBufferBytes) {
     batch_.buffers.push_back(place_of(message, buffers.subspan(at, kBufferBytes), codec));
   }

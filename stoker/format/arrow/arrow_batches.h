@@ -30,6 +30,8 @@ struct ArrowBatch {
   };
 
   std::uint64_t rows = 0;
+  std::uint64_t body_bytes = 0;               // that its buffers lie in, which may overlap
+  bool is_compressed = false;                 // each buffer by itself
   std::vector<Node> nodes{};                  // of the columns, each before its children
   std::vector<ArrowRange> buffers{};          // in the same order
   std::vector<std::uint64_t> view_buffers{};  // of each column of views: how many it has besides its rows

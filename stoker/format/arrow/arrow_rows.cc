@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -144,15 +143,25 @@ void ArrowRows::take_dictionary() {
   dictionaries_.insert_or_assign(number, take_values(*field, taken));
 }
 
+/// A few bytes must not stand for any number of rows. As they are, rows take a bit of a column at least. Compressed,
+/// even different ones may take less; and equal ones nothing, of which kEqualRowsMax are enough.
+void ArrowRows::check_rows() {
+  constexpr std::uint64_t kRowsOfByte = 8, kRowsOfCompressedByte = 64;
+  const ArrowBatch& batch = batches_.batch();
+  const std::uint64_t most = batch.body_bytes * (batch.is_compressed ? kRowsOfCompressedByte : kRowsOfByte);
+  const std::uint64_t more = rows_ > most ? rows_ - most : 0;
+  const bool are_too_many = batch.is_compressed ? more > kEqualRowsMax - equal_rows_ : more >= kRowsOfByte;
+  if (are_too_many) {
+    fail(ErrorKind::kData, "'{}' is damaged: a batch of its table of Arrow is said to have {} rows in {}",
+         places_.name(), rows_, byte_count(batch.body_bytes));
+  }
+  if (batch.is_compressed) equal_rows_ += more;
+}
+
 void ArrowRows::take_columns() {
   columns_.clear();
   rows_ = batches_.batch().rows;
-  std::uint64_t bytes = 0;
-  for (const ArrowRange& buffer : batches_.batch().buffers) bytes += std::min(buffer.bytes, kArrowRowsMax);
-  if (bytes < rows_ / 8) {
-    fail(ErrorKind::kData, "'{}' is damaged: a batch of its table of Arrow is said to have {} rows in {}",
-         places_.name(), rows_, byte_count(bytes));
-  }
+  check_rows();
   Taken taken;
   for (const ArrowField& field : batches_.fields()) {
     columns_.push_back(take_column(field, taken));
@@ -182,9 +191,13 @@ bool ArrowRows::next() {
   return true;
 }
 
-std::string_view ArrowRows::kept(std::string name) {
-  const auto found = names_.find(name);
-  return found != names_.end() ? *found : *names_.insert(std::move(name)).first;
+std::string_view ArrowRows::kept(std::string_view name) {
+  try {
+    return names_.keep(name);
+  } catch (const Error& wrong) {
+    fail(ErrorKind::kData, "'{}': row {} of its table of Arrow cannot be used: {}", places_.name(), number(),
+         wrong.message());
+  }
 }
 
 RowValue& ArrowRows::push(std::string_view name, std::uint64_t offset, std::uint64_t length, std::string_view ending) {

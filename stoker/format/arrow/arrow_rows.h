@@ -13,6 +13,7 @@
 
 #include "stoker/format/arrow/arrow_batches.h"
 #include "stoker/format/arrow/arrow_buffer.h"
+#include "stoker/format/field_names.h"
 #include "stoker/format/value_row.h"
 
 namespace stoker {
@@ -25,8 +26,11 @@ class ArrowRows {
  public:
   /// More values than a list that is not of numbers may have, and than a row may.
   static constexpr std::uint64_t kListValuesMax = 256, kRowValuesMax = 4096;
+  /// How many rows of a table whose batches are compressed may be more than its bytes account for: equal ones take next
+  /// to none.
+  static constexpr std::uint64_t kEqualRowsMax = std::uint64_t{1} << 22;
   /// Longer texts are no names.
-  static constexpr std::uint64_t kTextBytesMax = 4096;
+  static constexpr std::uint64_t kTextBytesMax = kNameBytesMax;
 
   /// As ArrowBatches. It and next() throw the same.
   ArrowRows(BlockPlaces& places, std::uint64_t begin, std::uint64_t end)
@@ -79,6 +83,7 @@ class ArrowRows {
   void take_views(Column& column, Taken& taken);
   void take_dictionary();
   void take_columns();
+  void check_rows();
   void add(Column& column, std::string_view name, std::uint64_t row);
   void add_value(Column& column, std::string_view name, std::uint64_t row);
   void add_from_dictionary(Column& column, std::string_view name, std::uint64_t row);
@@ -90,7 +95,7 @@ class ArrowRows {
   static Span span_of(Column& column, std::uint64_t row, std::uint64_t end_max);
   static std::optional<Found> find_bytes(Column& column, std::uint64_t row);
   RowValue& push(std::string_view name, std::uint64_t offset, std::uint64_t length, std::string_view ending);
-  std::string_view kept(std::string name);
+  std::string_view kept(std::string_view name);
   [[noreturn]] void fail_column(const ArrowField& field, std::string_view what) const;
 
   BlockPlaces& places_;
@@ -99,11 +104,13 @@ class ArrowRows {
   std::map<std::int64_t, Column> dictionaries_;
   std::uint64_t first_ = 0, rows_ = 0;  // of the batch at hand
   std::uint64_t row_ = 0;               // in it
+  std::uint64_t equal_rows_ = 0;        // of all batches so far
   bool is_begun_ = false;
   std::vector<RowValue> values_;
   std::deque<std::string> texts_;           // that values show
   std::optional<std::uint64_t> truths_[2];  // where a byte of each truth value is
-  std::set<std::string, std::less<>> names_, passed_over_;
+  FieldNames names_;
+  std::set<std::string, std::less<>> passed_over_;
   std::uint64_t files_elsewhere_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,63 @@ TEST(ArrowRows, ReadsTimesAsNumbersAndPassesOverDecimals) {
 TEST(ArrowRows, CountsRowsOnlyWhereTheyHaveBytes) {
   const ArrowTestBatch batch = {{.name = "nothing", .type = "null", .rows = 1'000'000'000}};
   EXPECT_THAT(arrow_refusal(arrow_stream({batch})), HasSubstr("is said to have 1000000000 rows in 0 bytes"));
+}
+
+TEST(ArrowRows, CountsBytesOnceThatManyBuffersHave) {
+  const ArrowTestBatch batch = {{.name = "nothing", .type = "null", .rows = 100'000'000},
+                                {.name = "text", .type = "text", .values = {std::string(65'528, 'x')}}};
+  EXPECT_THAT(arrow_refusal(arrow_stream({batch}, {.whole_buffers = 4096})),
+              HasSubstr("is said to have 100000000 rows in 65536 bytes"));
+}
+
+TEST(ArrowRows, ReadsMillionsOfEqualRowsThatAreCompressedToNothing) {
+  constexpr std::size_t kRows = 1'000'000;
+  const std::vector<std::string> values(kRows, "\7");
+  const std::string table =
+      arrow_stream({{{.name = "n", .type = "i8", .values = values}}}, {.codec = ArrowTestCodec::kZstd});
+  EXPECT_LT(table.size(), 2000u);
+  MemorySource source("file.arrow", std::vector<std::uint8_t>(table.begin(), table.end()));
+  BlockPlaces places(source);
+  ArrowRows rows(places, 0, table.size());
+  std::size_t count = 0;
+  while (rows.next()) ++count;
+  EXPECT_EQ(count, kRows);
+}
+
+TEST(ArrowRows, LimitsTheEqualRowsOfAllBatchesTogether) {
+  constexpr std::uint64_t kMost = ArrowRows::kEqualRowsMax;
+  const auto batch = [](std::uint64_t rows) {
+    return ArrowTestBatch{{.name = "nothing", .type = "null", .rows = rows}};
+  };
+  const auto refusal = [&](std::uint64_t first, std::uint64_t second) {
+    const std::string table = arrow_stream({batch(first), batch(second)}, {.codec = ArrowTestCodec::kZstd});
+    MemorySource source("file.arrow", std::vector<std::uint8_t>(table.begin(), table.end()));
+    BlockPlaces places(source);
+    ArrowRows rows(places, 0, table.size());
+    return fault_of_data([&] {
+      while (rows.next()) {
+      }
+    });
+  };
+  EXPECT_EQ(refusal(kMost - 5, 5), std::nullopt);
+  EXPECT_THAT(refusal(kMost - 5, 6).value_or(""), HasSubstr("is said to have 6 rows in 0 bytes"));
+}
+
+TEST(ArrowRows, RefusesNamesWithoutEnd) {
+  EXPECT_THAT(arrow_refusal(arrow_stream({{{.name = std::string(1 << 20, 'n'), .type = "i8", .values = {"a"}}}})),
+              HasSubstr("has 1048576 bytes; the limit is 4096"));
+  const std::string half(3000, 'h');
+  const ArrowTestColumn holder = {
+      .name = half, .type = "struct", .children = {{.name = half, .type = "i8", .values = {"a"}}}, .rows = 1};
+  EXPECT_THAT(arrow_refusal(arrow_stream({{holder}})), HasSubstr("row 0 of its table of Arrow cannot be used: a name"));
+}
+
+TEST(ArrowRows, LimitsTheNamesOfElementsWithoutBytes) {
+  ArrowTestColumn lists = {.name = "item", .type = "struct", .rows = 1 << 18};
+  for (const std::uint64_t rows : {4096U, 64U, 1U}) {
+    lists = {.name = "a", .type = "fixed_list", .children = {lists}, .rows = rows, .fixed = 64};
+  }
+  EXPECT_THAT(arrow_refusal(arrow_stream({{lists}})), HasSubstr("more than 65535 different names"));
 }
 
 TEST(ArrowRows, NamesAFileThatHasNoEnd) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/format/field_names.h"
 
 namespace stoker {
 namespace {
@@ -127,6 +128,7 @@ void set_dictionary(const FlatTable& dictionary, ArrowField& field) {
 std::vector<ArrowField> fields_in(const FlatTable& table, std::size_t slot, int depth, std::size_t& left);
 
 ArrowField arrow_field(const FlatTable& table, int depth, std::size_t& left) {
+  check_name(table.text(kFieldName));
   ArrowField field{.name = std::string(table.text(kFieldName))};
   const auto number = table.number<std::uint8_t>(kFieldTypeNumber);
   const ArrowType* known = nullptr;

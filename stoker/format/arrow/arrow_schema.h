@@ -42,7 +42,8 @@ struct ArrowField {
 /// More columns than a table may have, their children included.
 inline constexpr std::size_t kArrowFieldsMax = 512;
 
-/// The columns. Throws kData, as a clause, for a schema that is damaged, or has columns that Stoker does not read.
+/// The columns. Throws kData, as a clause, for a schema that is damaged, or has columns that Stoker does not read or
+/// whose names check_name() refuses.
 std::vector<ArrowField> arrow_fields(const FlatTable& schema);
 
 /// What the schema notes under this name, such as "huggingface"; empty without such a note. Throws as above.

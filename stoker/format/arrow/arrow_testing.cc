@@ -224,6 +224,12 @@ struct BatchBody {
     for (const ArrowTestColumn& child : column.children) add(child);
   }
 
+  void add_whole_buffers(std::uint32_t count) {
+    const std::string whole = arrow_number(std::int64_t{0}) + arrow_number(static_cast<std::int64_t>(body.size()));
+    for (std::uint32_t i = 0; i < count; ++i) buffers += whole;
+    buffer_count += count;
+  }
+
   FlatTestTable header() const {
     FlatTestTable header;
     header.numbers[0] = nodes.substr(0, 8);  // rows of the first column
@@ -267,6 +273,7 @@ std::string arrow_stream(const std::vector<ArrowTestBatch>& batches, const Arrow
       header.tables[1] = values.header();
       stream += message(2, header, values.body);
     }
+    written.add_whole_buffers(options.whole_buffers);
     stream += message(3, written.header(), written.body);
   }
   return options.has_end_mark ? stream + "\xff\xff\xff\xff" + arrow_number(std::uint32_t{0}) : stream;

@@ -37,6 +37,7 @@ struct ArrowTestOptions {
   ArrowTestCodec codec = ArrowTestCodec::kNone;
   std::string huggingface{};  // what `datasets` notes
   bool has_end_mark = true;
+  std::uint32_t whole_buffers = 0;  // after those of the columns, each of which is the whole body
 };
 
 /// A stream with the columns of the first batch. Dictionaries stand before the batch that has them.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "stoker/base/error.h"
+#include "stoker/base/json_values.h"
 #include "stoker/format/member_name.h"
 
 namespace stoker {
@@ -19,15 +20,16 @@ using HuggingfaceJson = nlohmann::json;
 constexpr std::string_view kStateName = "state.json", kDictName = "dataset_dict.json", kInfoName = "dataset_info.json";
 constexpr std::uint64_t kListBytesMax = std::uint64_t{64} << 20;
 
-/// What the folder's file says; null for one that is not there, or is not JSON.
+/// What the folder's file says; null for one that is not there, or is not JSON, or too deep.
 HuggingfaceJson json_in(const Stores& stores, const Location& folder, std::string_view name) {
   const Location at = folder / name;
   const std::optional<ObjectFacts> facts = stores.find(at);
   if (!facts || !facts->is_file() || facts->size > kListBytesMax) return nullptr;
   std::vector<std::uint8_t> text(facts->size);
   read_fully(*stores.open(at), 0, text);
-  HuggingfaceJson json = HuggingfaceJson::parse(text.begin(), text.end(), nullptr, false);
-  return json.is_discarded() ? HuggingfaceJson() : json;
+  HuggingfaceJson json = parse_data_json(as_text(text));
+  if (json.is_discarded()) return nullptr;
+  return json;
 }
 
 /// Null for what has no such member.

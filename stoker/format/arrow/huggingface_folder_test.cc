@@ -77,5 +77,14 @@ TEST_F(HuggingfaceFolder, ListsNothingWithoutAList) {
   }
 }
 
+TEST_F(HuggingfaceFolder, ListsNothingWhoseNestingWouldExhaustTheStack) {
+  folder_.write("data.arrow", "table");
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  folder_.write("state.json", R"({"_data_files": [{"filename": "data.arrow"}], "x": )" + deep + "}");
+  folder_.write("dataset_dict.json", R"({"splits": )" + deep + "}");
+  folder_.write("dataset_info.json", deep);
+  EXPECT_THAT(names(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace stoker

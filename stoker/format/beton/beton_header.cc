@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/base/error.h"
+#include "stoker/base/json_values.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
 
@@ -56,7 +57,7 @@ void describe_array(BetonField& field, Bytes arguments) {
   const auto length = load_little_endian<std::uint64_t>(arguments.data() + 8 * kAxes);
   if (length > arguments.size() - kTextAt) fail(ErrorKind::kData, "its type has {}", byte_count(length));
   const std::string_view text = as_text(arguments.subspan(kTextAt, length));
-  const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  const nlohmann::json json = parse_data_json(text);
   if (!json.is_array() || json.size() != 1 || !json[0].is_array() || json[0].size() < 2 || !json[0][1].is_string()) {
     fail(ErrorKind::kData, "its type is damaged");
   }

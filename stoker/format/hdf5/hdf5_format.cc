@@ -10,6 +10,7 @@
 #include "stoker/base/escaped.h"
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
+#include "stoker/format/field_names.h"
 #include "stoker/format/hdf5/hdf5_group.h"
 #include "stoker/format/image_bytes.h"
 #include "stoker/format/key_prefix.h"
@@ -21,7 +22,7 @@ namespace stoker {
 namespace {
 
 constexpr int kGroupDepthMax = 16;
-constexpr std::size_t kGroupsMax = 4096;
+constexpr std::size_t kGroupsMax = 4096, kMembersOfAllMax = 65536;
 constexpr std::uint64_t kKeyBytesMax = 4096;
 constexpr std::uint64_t kStopEvery = 4096;
 
@@ -134,14 +135,17 @@ std::vector<Hdf5Dataset> Hdf5Samples::find_datasets() {
 
 void Hdf5Samples::collect(std::uint64_t address, std::string path, int depth) {
   stop_if_asked(stop_, source_.name());
-  if (depth > kGroupDepthMax || seen_.size() > kGroupsMax) {
-    fail(ErrorKind::kLimit, "'{}' has more groups, or deeper ones, than Stoker looks into", source_.name());
+  if (depth > kGroupDepthMax || seen_.size() > kGroupsMax || members_seen_ > kMembersOfAllMax ||
+      path.size() > kNameBytesMax) {
+    fail(ErrorKind::kLimit, "'{}' has more groups, or deeper ones, or with longer names, than Stoker looks into",
+         source_.name());
   }
   // A group may be a member of several, and of itself.
   if (std::find(seen_.begin(), seen_.end(), address) != seen_.end()) return;
   seen_.push_back(address);
   const Hdf5Object object(file_, address);
   Hdf5Group group = read_hdf5_group(file_, object);
+  members_seen_ += group.members.size();  // groups may share them
   if (group.links > 0) {
     notes_.problems.push_back(fmt::format("'{}': does not follow {} to other places{}", source_.name(),
                                           counted(group.links, "link"),
@@ -161,6 +165,7 @@ void Hdf5Samples::collect(std::uint64_t address, std::string path, int depth) {
   const bool is_root_enough = path.empty() && !groups_.empty();
   if (is_root_enough) return;
   for (const Hdf5Member& member : inner) {
+    if (groups_.size() > 1) return;  // which is too many already
     collect(member.address, path.empty() ? escaped(member.name) : path + '/' + escaped(member.name), depth + 1);
   }
 }

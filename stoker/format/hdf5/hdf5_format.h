@@ -105,6 +105,7 @@ class Hdf5Samples final : public ShardScan {
   BlockPlaces places_;
   std::vector<GroupOfDatasets> groups_;
   std::vector<std::uint64_t> seen_;  // addresses of groups
+  std::uint64_t members_seen_ = 0;   // of these
   std::vector<Column> columns_;
   std::uint64_t rows_ = 0, next_ = 0;
   UsualImage usual_image_;

@@ -290,6 +290,15 @@ TEST(Hdf5Format, RefusesWhatItCannotReadByName) {
               HasSubstr("two datasets for the field 'npy'"));
 }
 
+TEST(Hdf5Format, RefusesNamesWithoutEnd) {
+  Hdf5TestDataset images = images_of(2);
+  images.name = std::string(4096, 'n');
+  EXPECT_EQ(hdf5_listing(hdf5_file({images})).size(), 2u);
+  images.name = std::string(1 << 20, 'n');
+  EXPECT_THAT(hdf5_refusal(hdf5_file({images})), HasSubstr("a name is too long"));
+  EXPECT_THAT(hdf5_refusal(hdf5_file({images_of(2)}, {.group = images.name})), HasSubstr("a name is too long"));
+}
+
 TEST(Hdf5Format, RefusesGroupsThatGoInCircles) {
   // The group that the root leads to is the root.
   std::string file = hdf5_file({images_of(1)}, {.group = "train"});

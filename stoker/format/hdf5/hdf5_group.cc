@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "stoker/base/error.h"
+#include "stoker/format/field_names.h"
 #include "stoker/format/hdf5/hdf5_tree.h"
 
 namespace stoker {
@@ -33,7 +34,7 @@ class GroupReader {
     if ((flags & 4) != 0) fields.skip(8);
     if ((flags & 16) != 0) fields.skip(1);
     const std::uint64_t length = fields.number(std::size_t{1} << (flags & 3));
-    if (length > fields.left()) fields.refuse("its name is too long");
+    if (length > fields.left() || length > kNameBytesMax) fields.refuse("its name is too long");
     const std::string_view name = as_text(fields.take(static_cast<std::size_t>(length)));
     kind == 0 ? add(std::string(name), fields.address(file_.address_bytes())) : pass_over();
   }
@@ -132,12 +133,15 @@ class GroupReader {
       const std::uint32_t kind = table.u32();
       table.skip(4 + kScratchBytes);
       const std::size_t begin = static_cast<std::size_t>(std::min<std::uint64_t>(name, names_.size()));
-      const std::size_t end = names_.find('\0', begin);
-      if (end == std::string::npos) table.refuse("a name lies outside of the heap of names");
+      const std::string_view rest = std::string_view(names_).substr(begin, kNameBytesMax + 1);
+      const std::size_t length = rest.find('\0');
+      if (length == std::string_view::npos) {
+        table.refuse(rest.size() > kNameBytesMax ? "a name is too long" : "a name lies outside of the heap of names");
+      }
       if (kind == kLinkByName) {
         pass_over();
       } else {
-        add(names_.substr(begin, end - begin), object);
+        add(std::string(rest.substr(0, length)), object);
       }
     }
   }

@@ -35,7 +35,8 @@ inline constexpr std::size_t kHdf5MembersMax = 4096;
 /// Whether an object that is no dataset is a group.
 bool is_hdf5_group(const Hdf5Object& object);
 
-/// Throws kData if what the group consists of is damaged, kLimit if it has more than kHdf5MembersMax members.
+/// Throws kData if what the group consists of is damaged or a member's name is longer than kNameBytesMax, kLimit if it
+/// has more than kHdf5MembersMax members.
 Hdf5Group read_hdf5_group(Hdf5File& file, const Hdf5Object& object);
 
 }  // namespace stoker

@@ -98,15 +98,16 @@ class DocumentElements {
   bool inside_ = false;  // a list
 };
 
-/// The numbers and texts that an element holds directly.
+/// The numbers and texts that an element holds directly, by keys that are not longer than those that are asked for.
 class ElementValues {
  public:
   explicit ElementValues(const DocumentElements& elements) {
+    constexpr std::size_t kPointerMax = 64;
     bool is_object = false;
     const bool is_json = for_each_json_value(elements.element(), [&](const std::string& pointer, nlohmann::json value) {
       if (pointer.empty()) {
         is_object = value.is_object();
-      } else if (pointer.find('/', 1) == std::string::npos && value.is_primitive()) {
+      } else if (pointer.size() <= kPointerMax && pointer.find('/', 1) == std::string::npos && value.is_primitive()) {
         values_[pointer.substr(1)] = std::move(value);
       }
     });

@@ -59,7 +59,7 @@ std::optional<PathAndLabel> read_object(std::string_view text) {
   const bool is_json = for_each_json_value(text, [&](const std::string& pointer, const nlohmann::json& value) {
     if (pointer.empty()) {
       is_object = value.is_object();
-    } else if (pointer.find('/', 1) == std::string::npos) {
+    } else {
       paths.see(pointer, value);
       labels.see(pointer, value);
     }

@@ -351,6 +351,31 @@ TEST(LitDataList, RefusesWhatContradictsItself) {
   }
 }
 
+TEST(LitDataList, IsNoneWhoseNestingWouldExhaustTheStack) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_FALSE(parse_litdata_list(as_bytes(litdata_list(kLitLeaves, {}, "\"item_loader\": " + deep))));
+  const auto list_with_tree = [](const std::string& tree) {
+    return R"({"chunks": [], "config": {"data_format": ["str"], "data_spec": "[1, )" + tree + "]\"}}";
+  };
+  EXPECT_THAT(error_of([&] { parse_litdata_list(as_bytes(list_with_tree(deep))); }).message(),
+              HasSubstr("not one of version 1"));
+  const std::optional<LitDataList> list = parse_litdata_list(as_bytes(list_with_tree(
+      R"({\"context\": \")" + deep + R"(\", \"children_spec\": [{\"context\": null, \"children_spec\": []}]})")));
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->leaves.front().name, "0") << "as where the names are no list";
+}
+
+TEST(LitDataList, RefusesNamesWithoutEnd) {
+  const std::string name(1 << 20, 'n');
+  const Error error = error_of([&] { parse_litdata_list(as_bytes(litdata_list({{name, "str"}}, {}))); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.message(), HasSubstr("has 1048576 bytes; the limit is 4096"));
+  const std::string dictionary = "\5" + litdata_u32s({1, 1 << 20}) + name + "\x0b";
+  EXPECT_THAT(refusal_of_one({"v", "json"}, dictionary), HasSubstr("has 1048578 bytes; the limit is 4096"));
+  const std::string records = "\6" + litdata_u32s({1, 1, 1 << 20}) + name + "\x14\1";
+  EXPECT_THAT(refusal_of_one({"v", "json"}, records), HasSubstr("has 1048580 bytes; the limit is 4096"));
+}
+
 TEST(LitDataList, ListsChunksInItsOrder) {
   TempFolder folder;
   folder.write("chunk-1-0.bin", "12");

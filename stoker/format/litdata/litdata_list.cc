@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/json_values.h"
+#include "stoker/format/field_names.h"
 #include "stoker/format/member_name.h"
 
 namespace stoker {
@@ -91,7 +93,7 @@ std::vector<std::string> names_of_children(const LitDataJson& node, std::size_t 
   for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
   const LitDataJson* const context = json_member(node, "context");
   if (!context || !context->is_string()) return names;
-  LitDataJson keys = LitDataJson::parse(context->get_ref<const std::string&>(), nullptr, false);
+  LitDataJson keys = parse_data_json(context->get_ref<const std::string&>());
   if (const LitDataJson* of_default = json_member(keys, "dict_context")) keys = LitDataJson(*of_default);
   if (!keys.is_array() || keys.size() != count) return names;
   for (std::size_t i = 0; i < count; ++i) {
@@ -115,7 +117,7 @@ void add_leaf_names(const LitDataJson& node, const std::string& path, int depth,
   }
   const std::vector<std::string> own = names_of_children(node, children->size());
   for (std::size_t i = 0; i < children->size(); ++i) {
-    add_leaf_names((*children)[i], path.empty() ? own[i] : path + "." + own[i], depth + 1, names);
+    add_leaf_names((*children)[i], checked_name(path.empty() ? own[i] : path + "." + own[i]), depth + 1, names);
   }
 }
 
@@ -124,7 +126,7 @@ std::vector<std::string> leaf_names(const LitDataJson& config, std::size_t count
   std::vector<std::string> names;
   if (const LitDataJson* spec = json_member(config, "data_spec")) {
     if (!spec->is_string()) fail(ErrorKind::kData, "its 'data_spec' is not a text");
-    const LitDataJson tree = LitDataJson::parse(spec->get_ref<const std::string&>(), nullptr, false);
+    const LitDataJson tree = parse_data_json(spec->get_ref<const std::string&>());
     constexpr int kVersion = 1;
     if (!tree.is_array() || tree.size() != 2 || tree[0] != kVersion) {
       fail(ErrorKind::kData, "its 'data_spec' is not one of version {}", kVersion);
@@ -205,7 +207,7 @@ std::string_view litdata_torch_type(std::uint32_t number) {
 }
 
 std::optional<LitDataList> parse_litdata_list(Bytes json) {
-  const LitDataJson list = LitDataJson::parse(json.begin(), json.end(), nullptr, false);
+  const LitDataJson list = parse_data_json(as_text(json));
   const LitDataJson* const chunks = json_member(list, "chunks");
   const LitDataJson* const config = json_member(list, "config");
   if (!chunks || !chunks->is_array() || !config || !json_member(*config, "data_format")) return std::nullopt;

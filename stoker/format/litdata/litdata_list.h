@@ -57,7 +57,8 @@ struct LitDataList {
 inline constexpr std::string_view kLitDataListName = "index.json";
 inline constexpr std::size_t kLitDataLeavesMax = 4096;
 
-/// Nothing for a text that is not such a list. Throws kData, as a clause, for one that is damaged.
+/// Nothing for a text that is not such a list. Throws kData, as a clause, for one that is damaged, and as check_name()
+/// does.
 std::optional<LitDataList> parse_litdata_list(Bytes json);
 
 /// The folder's list; nothing without one. Throws kData naming the file if it is damaged, and what reading throws.

@@ -7,6 +7,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
+#include "stoker/format/field_names.h"
 
 namespace stoker {
 namespace {
@@ -63,7 +64,7 @@ class NestedReader {
         const std::uint32_t count = number();
         for (std::uint32_t i = 0; i < count; ++i) {
           const std::string_view key = as_text(take(number()));
-          read(fmt::format("{}.{}", name, key), depth + 1);
+          read(checked_name(fmt::format("{}.{}", name, key)), depth + 1);
         }
         return;
       }
@@ -101,7 +102,7 @@ class NestedReader {
   void add_of_record(std::string_view of, std::uint32_t record, std::string_view key) {
     const std::uint8_t tag = take(1)[0];
     if (tag == kRecordNone) return;
-    const std::string name = fmt::format("{}.{}.{}", of, record, key);
+    const std::string name = checked_name(fmt::format("{}.{}.{}", of, record, key));
     switch (tag) {
       case kRecordText: return add_text(name);
       case kRecordInteger: return add_integer(name);

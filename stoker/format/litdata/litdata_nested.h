@@ -31,7 +31,7 @@ struct LitDataNestedValue {
 inline constexpr std::size_t kLitDataNestedMax = 256;
 
 /// Its values, which show the bytes: up to one more than kLitDataNestedMax. Throws kData, as a clause, if it is
-/// damaged.
+/// damaged, and as check_name() does.
 std::vector<LitDataNestedValue> nested_litdata_values(std::string_view name, Bytes bytes);
 
 }  // namespace stoker

@@ -94,11 +94,6 @@ const std::vector<RowValue>& LitDataValues::split(Bytes item, std::uint64_t offs
   return values_;
 }
 
-std::string_view LitDataValues::kept(std::string name) {
-  const auto found = names_.find(name);
-  return found != names_.end() ? *found : *names_.insert(std::move(name)).first;
-}
-
 RowValue& LitDataValues::push(std::string_view name, Bytes value, std::string_view ending) {
   const auto begin = static_cast<std::uint64_t>(value.data() - item_.data());
   values_.push_back({.name = name, .offset = offset_ + begin, .length = value.size(), .ending = ending});
@@ -162,7 +157,7 @@ void LitDataValues::add_array(const LitDataLeaf& leaf, Bytes value) {
   if (header->is_image() && add_picture(leaf, header->shape, elements)) return;
   if (!header->shape.empty()) {
     const Bytes shape = value.subspan(8, header->bytes - 8);
-    push(kept(leaf.name + ".shape"), shape, header->is_big_endian ? "u32be" : "u32");
+    push(names_.keep(leaf.name + ".shape"), shape, header->is_big_endian ? "u32be" : "u32");
   }
   push(leaf.name, elements, header->type);
 }
@@ -171,7 +166,8 @@ void LitDataValues::add_images(const LitDataLeaf& leaf, Bytes value) {
   split_image_list(value, leaf.name, images_);
   for (std::size_t i = 0; i < images_.size(); ++i) {
     const std::string_view extension = extension_of_bytes(images_[i]);
-    push(kept(fmt::format("{}.{}", leaf.name, i)), images_[i], extension.empty() ? "jpg" : extension).is_image = true;
+    const std::string_view name = names_.keep(fmt::format("{}.{}", leaf.name, i));
+    push(name, images_[i], extension.empty() ? "jpg" : extension).is_image = true;
   }
 }
 
@@ -203,7 +199,7 @@ void LitDataValues::add_nested(const LitDataLeaf& leaf, Bytes value) {
     return;
   }
   for (const LitDataNestedValue& one : nested) {
-    RowValue& added = push(kept(one.name), one.bytes, one.ending);
+    RowValue& added = push(names_.keep(one.name), one.bytes, one.ending);
     if (one.is_text) added.text = as_text(one.bytes);
     added.integer = one.integer;
   }

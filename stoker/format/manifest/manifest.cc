@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/json_values.h"
 #include "stoker/base/parse_number.h"
 #include "stoker/format/json_text.h"
 
@@ -39,16 +40,6 @@ std::vector<std::string> names_of(const Json& list) {
 }
 
 std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
-
-/// A manifest's JSON is three levels deep. What is much deeper was made to exhaust the stack of dump(), which calls
-/// itself.
-Json parse_json(std::string_view text) {
-  constexpr int kDepthMax = 32;
-  return Json::parse(text, [](int depth, Json::parse_event_t, const Json&) {
-    if (depth > kDepthMax) throw std::invalid_argument("it is nested too deeply");
-    return true;
-  });
-}
 
 /// A count that is written as one. Sums over all shards stay below 2^63, too.
 std::uint64_t count_of(const Json& entry, const char* name, std::uint64_t& sum) {
@@ -105,7 +96,8 @@ bool is_of_others(const std::string& text) {
 }
 
 Manifest parse(std::string_view text) {
-  Json json = parse_json(text);
+  if (is_json_too_deep(text)) throw std::invalid_argument("it is nested too deeply");
+  Json json = Json::parse(text);
   if (json.at("format") != kFormat) throw std::invalid_argument("it is not a manifest of Stoker");
   if (json.at("version") != kManifestVersion) throw std::invalid_argument("it is of another version of Stoker");
   const std::uint64_t checksum = from_hex(json.at("checksum").get<std::string>());

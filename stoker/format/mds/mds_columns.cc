@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/format/field_names.h"
 
 namespace stoker {
 namespace {
@@ -91,6 +92,7 @@ MdsKind kind_of_text_or_bytes(std::string_view encoding) {
 }  // namespace
 
 MdsColumn mds_column(std::string name, std::string encoding) {
+  check_name(name);
   MdsColumn column{.name = std::move(name), .encoding = std::move(encoding)};
   const std::string_view text = column.encoding;
   constexpr std::string_view kArray = "ndarray";

@@ -38,7 +38,8 @@ struct MdsColumn {
   std::optional<std::uint32_t> size{};  // of each value; nothing where they vary
 };
 
-/// What the encoding says of a column. Throws kData, as a clause, for one of an array that cannot be.
+/// What the encoding says of a column. Throws kData, as a clause, for one of an array that cannot be, and as
+/// check_name() does.
 MdsColumn mds_column(std::string name, std::string encoding);
 
 /// The type of an array's elements by the number that stands in front of it: "f32". Empty for no type.

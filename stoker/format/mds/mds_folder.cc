@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stoker/base/error.h"
+#include "stoker/base/json_values.h"
 #include "stoker/base/units.h"
 #include "stoker/format/member_name.h"
 
@@ -80,7 +81,7 @@ std::vector<Location> listed_mds_shards(const Stores& stores, const Location& fo
   if (!facts || !facts->is_file() || facts->size > kMdsIndexBytesMax) return {};
   std::vector<std::uint8_t> text(facts->size);
   read_fully(*stores.open(index), 0, text);
-  const MdsJson json = MdsJson::parse(text.begin(), text.end(), nullptr, false);
+  const MdsJson json = parse_data_json(as_text(text));
   const MdsJson* const shards = shards_of_index(json);
   if (!shards) return {};
   const std::vector<ListedMdsShard> listed = parse_mds_index(*shards, folder, index);

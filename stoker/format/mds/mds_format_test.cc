@@ -220,6 +220,25 @@ TEST(MdsFormat, RefusesDescriptionsThatContradictThemselves) {
   EXPECT_THAT(mds_refusal(with_text("{\"col", "[\"col")), HasSubstr("not a JSON object"));
 }
 
+/// A shard without samples that this text describes.
+std::string described_shard(const std::string& text) {
+  std::vector<std::uint8_t> head;
+  append_little_endian(head, std::uint32_t{0});
+  append_little_endian(head, static_cast<std::uint32_t>(8 + text.size()));
+  return std::string(as_text(head)) + text;
+}
+
+TEST(MdsFormat, RefusesDescriptionsWithoutEnd) {
+  const auto described = [](const std::string& name) {
+    return described_shard(R"({"column_encodings": ["str"], "column_names": [")" + name +
+                           R"("], "column_sizes": [null], "format": "mds"})");
+  };
+  EXPECT_THAT(mds_listing(described("note")), SizeIs(0));
+  EXPECT_THAT(mds_refusal(described(std::string(1'000'000, 'n'))), HasSubstr("has 1000000 bytes; the limit is 4096"));
+  EXPECT_THAT(mds_refusal(described_shard(R"({"x": )" + std::string(200'000, '[') + std::string(200'000, ']') + "}")),
+              HasSubstr("not a JSON object"));
+}
+
 TEST(MdsFormat, StaysInsideTheSampleWhateverItsSizesAre) {
   const std::string good = small_shard();
   const std::size_t at = good.find(kMdsJpeg) - 8;
@@ -268,6 +287,9 @@ TEST(MdsFolder, ListsShardsInTheOrderOfTheIndex) {
   EXPECT_EQ(error_of([&] { listed_mds_shards(Stores(), at); }).kind(), ErrorKind::kNotFound);
   folder.write("index.json", mds_index(columns, {{"../gone.mds", 2, 1}}));
   EXPECT_THAT(error_of([&] { listed_mds_shards(Stores(), at); }).message(), HasSubstr("outside of the folder"));
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  folder.write("index.json", R"({"shards": [{"format": "mds", "x": )" + deep + "}]}");
+  EXPECT_THAT(listed_mds_shards(Stores(), at), SizeIs(0)) << "nesting that would exhaust the stack";
   for (const char* other : {"", "[]", "{}", "{\"shards\": []}", "{\"shards\": [{\"format\": \"json\"}]}", "no JSON"}) {
     folder.write("index.json", other);
     EXPECT_THAT(listed_mds_shards(Stores(), at), SizeIs(0)) << other;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/json_values.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
 
@@ -45,7 +46,7 @@ void set_size(MdsColumn& column, const MdsJson& size) {
 }
 
 std::vector<MdsColumn> columns_of(Bytes text) {
-  const MdsJson description = MdsJson::parse(text.begin(), text.end(), nullptr, false);
+  const MdsJson description = parse_data_json(as_text(text));
   if (!description.is_object()) fail(ErrorKind::kData, "it is not a JSON object");
   if (const auto format = description.find("format"); format == description.end() || *format != "mds") {
     fail(ErrorKind::kData, "its 'format' is not \"mds\"");

@@ -230,10 +230,9 @@ void MdsRows::add_array(SampleRow& row, const MdsColumn& column, Bytes bytes) {
 void MdsRows::add_field(SampleRow& row, Bytes value) {
   std::replace(name_.begin(), name_.end(), '/', '.');
   if (name_.empty()) name_ = "value";
-  auto name = names_.find(name_);
-  if (name == names_.end()) name = names_.insert(name_).first;
   const auto begin = static_cast<std::uint64_t>(value.data() - sample_.data());
-  row.fields.push_back({.name = *name, .part = {}, .offset = place_.offset + begin, .length = value.size()});
+  row.fields.push_back(
+      {.name = names_.keep(name_), .part = {}, .offset = place_.offset + begin, .length = value.size()});
 }
 
 }  // namespace stoker

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/field_names.h"
 #include "stoker/format/mds/mds_columns.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/format/usual_image.h"
@@ -32,8 +32,8 @@ class MdsRows {
 
   const std::vector<MdsColumn>& columns() const { return columns_; }
   /// Fills `row`, which is clear, except for its source. Throws kData, as a clause that says what is wrong, for bytes
-  /// that are not a sample of these columns, or have two values for one field. The row's views live as long as this
-  /// object.
+  /// that are not a sample of these columns, or have two values for one field, and as FieldNames does. The row's views
+  /// live as long as this object.
   void read(Bytes sample, const MdsSamplePlace& place, SampleRow& row);
 
  private:
@@ -54,8 +54,8 @@ class MdsRows {
 
   const std::vector<MdsColumn> columns_;
   const std::string key_prefix_;
-  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
-  std::string name_;                          // scratch
+  FieldNames names_;
+  std::string name_;  // scratch
 
   MdsSamplePlace place_;  // of the sample at hand
   Bytes sample_;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/parquet/parquet_format.h"
@@ -17,8 +19,28 @@ using ::testing::HasSubstr;
 /// A file of one column whose footer says what is wanted.
 struct LyingFooter {
   std::int64_t rows = 1, group_rows = 1, values = 1, bytes = 30, page = 4, type = 6, codec = 0, children = 1;
+  std::int32_t repetition = 0;
+  std::size_t groups = 1;
+  std::string name = "text";
+  std::vector<int> fields = {2, 3, 4};  // the schema, the rows, the row groups: in this order
+
   std::string text() const {
-    ThriftWriter footer;
+    std::string footer;
+    for (const int number : fields) {
+      ThriftWriter field;
+      if (number == 2) write_schema(field);
+      if (number == 3) field.int64(3, rows);
+      if (number == 4) write_groups(field);
+      // Its type, then its number, in place of the distance from the number before.
+      footer += static_cast<char>(field.bytes().front() & 0xf);
+      footer += static_cast<char>(2 * number);
+      footer += field.bytes().substr(1);
+    }
+    return footer + '\0';
+  }
+
+ private:
+  void write_schema(ThriftWriter& footer) const {
     footer.begin_list(2, ThriftType::kStruct, 2);
     footer.begin_element();
     footer.binary(4, "schema");
@@ -26,26 +48,28 @@ struct LyingFooter {
     footer.end_struct();
     footer.begin_element();
     footer.int32(1, 6);
-    footer.int32(3, 0);
-    footer.binary(4, "text");
+    footer.int32(3, repetition);
+    footer.binary(4, name);
     footer.end_struct();
-    footer.int64(3, rows);
-    footer.begin_list(4, ThriftType::kStruct, 1);
-    footer.begin_element();
-    footer.begin_list(1, ThriftType::kStruct, 1);
-    footer.begin_element();
-    footer.begin_struct(3);
-    footer.int64(1, type);
-    footer.int64(4, codec);
-    footer.int64(5, values);
-    footer.int64(7, bytes);
-    footer.int64(9, page);
-    footer.end_struct();
-    footer.end_struct();
-    footer.int64(3, group_rows);
-    footer.end_struct();
-    footer.end_struct();
-    return footer.bytes();
+  }
+
+  void write_groups(ThriftWriter& footer) const {
+    footer.begin_list(4, ThriftType::kStruct, groups);
+    for (std::size_t group = 0; group < groups; ++group) {
+      footer.begin_element();
+      footer.begin_list(1, ThriftType::kStruct, 1);
+      footer.begin_element();
+      footer.begin_struct(3);
+      footer.int64(1, type);
+      footer.int64(4, codec);
+      footer.int64(5, values);
+      footer.int64(7, bytes);
+      footer.int64(9, page);
+      footer.end_struct();
+      footer.end_struct();
+      footer.int64(3, group_rows);
+      footer.end_struct();
+    }
   }
 };
 
@@ -71,6 +95,31 @@ TEST(ParquetDamage, InFootersIsRefused) {
   std::string file = parquet_around(std::string(30, 'p'), LyingFooter().text());
   file[file.size() - 5] = '\x7f';
   EXPECT_THAT(parquet_refusal(file), HasSubstr("says that its footer has"));
+}
+
+TEST(ParquetDamage, InTheOrderOfAFooterIsRefused) {
+  EXPECT_THAT(lie({.fields = {4, 2, 3}}), HasSubstr("its row groups come before its schema"));
+  EXPECT_THAT(lie({.fields = {2, 4, 2, 3}}), HasSubstr("it has two schemas"));
+  EXPECT_THAT(lie({.fields = {2, 3}}), HasSubstr("as many rows as it says"));
+  EXPECT_THAT(lie({.fields = {3, 2, 4}}), HasSubstr("not complete")) << "of the page: the footer is sound";
+}
+
+TEST(ParquetDamage, InNamesWithoutEndIsRefused) {
+  EXPECT_THAT(lie({.name = std::string(1 << 20, 'n')}), HasSubstr("has 1048576 bytes; the limit is 4096"));
+  // What names a column is what it lies in, too.
+  const std::string step(2000, 's');
+  EXPECT_THAT(parquet_refusal(parquet_file({{.path = step + '.' + step + '.' + step, .rows = {{"x"}}}})),
+              HasSubstr("the limit is 4096"));
+}
+
+TEST(ParquetDamage, OfListsIsCountedInAllRowGroups) {
+  LyingFooter lists{.rows = 2, .values = 5000, .bytes = 15, .repetition = 2, .groups = 2};
+  const std::string pages(30, 'p');
+  // Six tenths of what a file of this size may have.
+  lists.values = static_cast<std::int64_t>(64 * parquet_around(pages, lists.text()).size() * 6 / 10);
+  EXPECT_THAT(lie(lists, pages), HasSubstr("of row group 1: with it the lists have"));
+  lists.values = lists.values * 8 / 10;
+  EXPECT_THAT(lie(lists, pages), HasSubstr("not complete")) << "of the page: the footer is sound";
 }
 
 /// Pages of a column "text" in front of a footer that fits them.

@@ -8,15 +8,17 @@
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
+#include "stoker/format/field_names.h"
 #include "stoker/format/parquet/thrift_reader.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::size_t kParquetEndBytes = 8;
-// A column of lists may have far more values than it has bytes, since long runs of equal ones take few. More than this
-// for each byte of the file would only cost time.
+// Columns of lists may have far more values than they have bytes, since long runs of equal ones take few. More than
+// this for each byte of the file, all columns together, would only cost time.
 constexpr std::uint64_t kValuesPerByteMax = 64;
+constexpr std::uint32_t kSchemaDepthMax = 32;
 
 enum class Repetition : std::uint8_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
 
@@ -158,17 +160,19 @@ class SchemaWalk {
   }
 
   void visit(ParquetColumn column, Naming naming) {
-    constexpr std::uint32_t kDeepest = 32;
     const SchemaElement& element = peek();
     ++at_;
     column.path.append(column.path.empty() ? "" : ".").append(element.name);
+    check_name(column.path);  // which each column in it repeats
     if (naming == Naming::kOwn) column.name.append(column.name.empty() ? "" : "/").append(element.name);
     if (element.repetition != Repetition::kRequired) ++column.definition_max;
     if (element.repetition == Repetition::kRepeated) {
       ++column.repetition_max;
       column.element_definition = column.definition_max;
     }
-    if (++depth_ > kDeepest) fail(ErrorKind::kData, "its schema is nested more than {} deep", kDeepest);
+    if (++depth_ > kSchemaDepthMax) {
+      fail(ErrorKind::kData, "its schema is nested more than {} deep", kSchemaDepthMax);
+    }
     if (element.type) {
       column.type = *element.type;
       column.width = element.width;
@@ -236,7 +240,7 @@ struct FooterParser {
   Source& file;
   std::uint64_t end;  // of what chunks may lie in
   ParquetFooter& into;
-  std::uint64_t rows = 0, chunk_bytes = 0;
+  std::uint64_t rows = 0, chunk_bytes = 0, list_values = 0;
 
   void parse(Bytes bytes) {
     ThriftReader footer(bytes);
@@ -245,11 +249,15 @@ struct FooterParser {
     footer.read_struct([&](int number, ThriftType field) {
       switch (number) {
         case 2:
-          footer.read_list(field, [&](ThriftType type) { schema.push_back(read_element(footer, type)); });
+          if (!schema.empty()) fail(ErrorKind::kData, "it has two schemas");
+          footer.read_list(field, [&](ThriftType type) { add_element(footer, type, schema); });
           into.columns = SchemaWalk(schema).columns();
           break;
         case 3: stated_rows = footer.integer(field); break;
-        case 4: footer.read_list(field, [&](ThriftType type) { read_group(footer, type); }); break;
+        case 4:
+          if (schema.empty()) fail(ErrorKind::kData, "its row groups come before its schema");
+          footer.read_list(field, [&](ThriftType type) { read_group(footer, type); });
+          break;
         case 5: footer.read_list(field, [&](ThriftType type) { read_key_value(footer, type); }); break;
         default: footer.skip(field);
       }
@@ -259,6 +267,13 @@ struct FooterParser {
     if (!stated_rows || not_negative(*stated_rows) != rows) {
       fail(ErrorKind::kData, "its row groups do not have as many rows as it says");
     }
+  }
+
+  /// An element takes more memory than bytes of the file: what no schema has is not kept.
+  static void add_element(ThriftReader& footer, ThriftType type, std::vector<SchemaElement>& schema) {
+    constexpr std::size_t kElementsMax = kSchemaDepthMax * ParquetFooter::kColumnsMax;
+    if (schema.size() == kElementsMax) fail(ErrorKind::kData, "its schema has more than {} elements", kElementsMax);
+    schema.push_back(read_element(footer, type));
   }
 
   void read_key_value(ThriftReader& footer, ThriftType type) {
@@ -279,18 +294,22 @@ struct FooterParser {
     ParquetRowGroup group;
     std::vector<StatedChunk> chunks;
     std::optional<std::int64_t> stated_rows;
+    const auto refuse_columns = [&] {
+      fail(ErrorKind::kData, "row group {} does not have the columns of the schema", into.groups.size());
+    };
     footer.read_struct(type, [&](int number, ThriftType field) {
       if (number == 1) {
-        footer.read_list(field, [&](ThriftType element) { chunks.push_back(read_chunk(footer, element)); });
+        footer.read_list(field, [&](ThriftType element) {
+          if (chunks.size() == into.columns.size()) refuse_columns();
+          chunks.push_back(read_chunk(footer, element));
+        });
       } else if (number == 3) {
         stated_rows = footer.integer(field);
       } else {
         footer.skip(field);
       }
     });
-    if (!stated_rows || chunks.size() != into.columns.size()) {
-      fail(ErrorKind::kData, "row group {} does not have the columns of the schema", into.groups.size());
-    }
+    if (!stated_rows || chunks.size() != into.columns.size()) refuse_columns();
     group.rows = not_negative(*stated_rows);
     // A row of images takes more than a byte: so a file cannot ask for more memory than a multiple of its size.
     if (group.rows > file.size() - rows) {
@@ -324,9 +343,12 @@ struct FooterParser {
     chunk.codec = enum_of(*stated.codec, ParquetCodec::kLz4, "codec");
     chunk.values = not_negative(*stated.values);
     const bool is_list = column.repetition_max > 0;
-    if (is_list ? chunk.values < group_rows || chunk.values / kValuesPerByteMax > file.size()
-                : chunk.values != group_rows) {
+    if (is_list ? chunk.values < group_rows : chunk.values != group_rows) {
       fail(ErrorKind::kData, "it has {} for {}", counted(chunk.values, "value"), counted(group_rows, "row"));
+    }
+    if (is_list && (list_values += chunk.values) / kValuesPerByteMax > file.size()) {
+      fail(ErrorKind::kData, "with it the lists have {}, too many for a file of {}", counted(list_values, "value"),
+           byte_count(file.size()));
     }
     chunk.begin = not_negative(*stated.data_page);
     if (stated.dictionary_page > 0) {

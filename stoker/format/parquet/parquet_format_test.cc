@@ -404,7 +404,7 @@ TEST(ParquetFormat, FindsDamageByTheChecksumsOfPages) {
 
 TEST(ParquetFormat, RefusesTwoValuesForOneField) {
   EXPECT_THAT(parquet_refusal(parquet_file({{.path = "x", .rows = {{"1"}}}, {.path = "X", .rows = {{"2"}}}})),
-              HasSubstr("row 0 has two values for the field 'x'"));
+              HasSubstr("row 0 cannot be used: it has two values for the field 'x'"));
 }
 
 TEST(ParquetFormat, NeedsNoMoreMemoryThanItMay) {

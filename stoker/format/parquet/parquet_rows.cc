@@ -140,7 +140,11 @@ void ParquetRows::fill(std::uint64_t number, SampleRow& row) {
   row_ = number;
   set_key(row);
   set_label(row);
-  add_fields(row);
+  try {
+    add_fields(row);
+  } catch (const Error& wrong) {
+    fail(ErrorKind::kData, "'{}': row {} cannot be used: {}", file_, row_, wrong.message());
+  }
 }
 
 void ParquetRows::set_key(SampleRow& row) const {
@@ -194,9 +198,7 @@ void ParquetRows::add_fields(SampleRow& row) {
             [](const SampleField& a, const SampleField& b) { return a.name < b.name; });
   const auto twice = std::adjacent_find(row.fields.begin(), row.fields.end(),
                                         [](const SampleField& a, const SampleField& b) { return a.name == b.name; });
-  if (twice != row.fields.end()) {
-    fail(ErrorKind::kData, "'{}': row {} has two values for the field '{}'", file_, row_, twice->name);
-  }
+  if (twice != row.fields.end()) fail(ErrorKind::kData, "it has two values for the field '{}'", twice->name);
 }
 
 void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value) {
@@ -213,9 +215,7 @@ void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, cons
     if (!value.extension.empty() && !says_so) name_.append(".").append(value.extension);
     std::replace(name_.begin(), name_.end(), '/', '.');
   }
-  auto name = names_.find(name_);
-  if (name == names_.end()) name = names_.insert(name_).first;
-  row.fields.push_back({.name = *name, .part = {}, .offset = value.offset, .length = value.length});
+  row.fields.push_back({.name = names_.keep(name_), .part = {}, .offset = value.offset, .length = value.length});
 }
 
 ParquetRowNotes ParquetRows::take_notes() {

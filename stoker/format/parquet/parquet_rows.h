@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/field_names.h"
 #include "stoker/format/parquet/parquet_column.h"
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/sample_row.h"
@@ -73,7 +73,8 @@ class ParquetRows {
 
   std::vector<ParquetRowColumn>& columns() { return columns_; }
   /// Fills `row`, which is clear, except for its source, with what the columns hold, as the row of that number in the
-  /// file. Throws kData naming the file for two values of one field. The row's views live as long as this object.
+  /// file. Throws kData naming the file for two values of one field, and as FieldNames does. The row's views live as
+  /// long as this object.
   void fill(std::uint64_t number, SampleRow& row);
   ParquetRowNotes take_notes();
 
@@ -96,8 +97,8 @@ class ParquetRows {
   UsualImage usual_image_;
   UsualImage::Choice image_;                     // of the row at hand, by column
   std::vector<UsualImage::Value> image_values_;  // scratch
-  std::set<std::string, std::less<>> names_;     // of fields: rows have views of them
-  std::string name_;                             // scratch
+  FieldNames names_;
+  std::string name_;  // scratch
   ParquetRowNotes notes_;
   std::int64_t passed_over_ = 0;  // values
   std::string first_passed_over_;

@@ -5,6 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "stoker/base/error.h"
+#include "stoker/format/field_names.h"
 
 namespace stoker {
 namespace {
@@ -143,6 +144,7 @@ void Example::drop_replaced_entries() {
 
 void Example::parse_feature(Bytes feature, std::string_view name, std::optional<std::uint32_t> step) {
   if (features_.size() == kFeaturesMax) fail(ErrorKind::kData, "it has more than {} features", kFeaturesMax);
+  check_name(name);
   ExampleFeature& into = features_.emplace_back(ExampleFeature{.name = name, .step = step, .entry = features_.size()});
   pbf_reader reader = reader_of(feature);
   while (reader.next()) {

@@ -44,8 +44,8 @@ class Example {
   static constexpr std::uint64_t kValuesMax = 256;  // of a feature
 
   /// Replaces what it held. Of a map's entries with one key the last counts. What it shows are parts of `message`.
-  /// Throws kData, as a clause that says what is wrong, for bytes that are neither message or have more than
-  /// kFeaturesMax features.
+  /// Throws kData, as a clause that says what is wrong, for bytes that are neither message, have more than kFeaturesMax
+  /// features, or one whose name check_name() refuses.
   void parse(Bytes message);
 
   const std::vector<ExampleFeature>& features() const { return features_; }

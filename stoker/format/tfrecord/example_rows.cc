@@ -146,10 +146,9 @@ void ExampleRows::add_bytes(SampleRow& row, const ExampleFeature& feature) {
 /// Its name is `name_`.
 void ExampleRows::add_field(SampleRow& row, Bytes value) {
   std::replace(name_.begin(), name_.end(), '/', '.');
-  auto name = names_.find(name_);
-  if (name == names_.end()) name = names_.insert(name_).first;
   const auto begin = static_cast<std::uint64_t>(value.data() - message_.data());
-  row.fields.push_back({.name = *name, .part = {}, .offset = place_.offset + begin, .length = value.size()});
+  row.fields.push_back(
+      {.name = names_.keep(name_), .part = {}, .offset = place_.offset + begin, .length = value.size()});
 }
 
 }  // namespace stoker

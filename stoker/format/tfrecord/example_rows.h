@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/field_names.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/format/tfrecord/example.h"
 #include "stoker/format/usual_image.h"
@@ -30,7 +30,8 @@ class ExampleRows {
   explicit ExampleRows(std::string_view file);
 
   /// Fills `row`, which is clear, except for its source. Throws kData, as a clause that says what is wrong, for a
-  /// message that is no Example or has two values for one field. The row's views live as long as this object.
+  /// message that is no Example or has two values for one field, and as FieldNames does. The row's views live as long
+  /// as this object.
   void read(Bytes message, const ExamplePlace& place, SampleRow& row);
 
   /// Lists of values that did not become fields.
@@ -52,9 +53,9 @@ class ExampleRows {
   Bytes message_;
   ExamplePlace place_;
   std::string key_prefix_;
-  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
-  std::string name_;                          // scratch
-  const ExampleFeature* label_ = nullptr;     // of the message at hand: the feature that became the row's label
+  FieldNames names_;
+  std::string name_;                       // scratch
+  const ExampleFeature* label_ = nullptr;  // of the message at hand: the feature that became the row's label
   UsualImage usual_image_;
   UsualImage::Choice image_;  // of the message at hand
   const ExampleFeature* image_feature_ = nullptr;

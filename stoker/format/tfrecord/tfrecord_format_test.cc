@@ -191,6 +191,18 @@ TEST(TfRecordFormat, RefusesRecordsThatAreNoExamples) {
   EXPECT_THAT(refusal(twice), HasSubstr("two values for the field 'x'"));
 }
 
+TEST(TfRecordFormat, RefusesNamesWithoutEnd) {
+  const std::string name(1 << 20, 'n');
+  EXPECT_THAT(refusal(record_of([&](ExampleBuilder& example) { example.add_bytes(name, {as_bytes("x")}); })),
+              AllOf(HasSubstr("record 0 at byte 0"), HasSubstr("has 1048576 bytes; the limit is 4096")));
+  // Of which a few bytes would make as many names as there are values.
+  const std::vector<Bytes> values(Example::kValuesMax, as_bytes("x"));
+  EXPECT_THAT(refusal(record_of([&](ExampleBuilder& example) {
+                for (int i = 0; i < 300; ++i) example.add_bytes(fmt::format("feature{}", i), values);
+              })),
+              HasSubstr("more than 65535 different names"));
+}
+
 // As protobuf says of maps.
 TEST(TfRecordFormat, TakesTheLastOfFeaturesOfOneName) {
   const std::string file = record_of([](ExampleBuilder& example) {
