@@ -64,10 +64,10 @@ void HttpDriver::add(HttpCall& call) {
   line_up(call);
 }
 
-/// Its next exchange may begin as soon as there is room.
+/// Its next exchange may begin as soon as there is room. One that the sweep has begun may be in line still, and has
+/// its turn from there.
 void HttpDriver::line_up(HttpCall& call) {
-  call.progress.lined_up = true;
-  line_.push(call);
+  if (!std::exchange(call.progress.lined_up, true)) line_.push(call);
 }
 
 void HttpDriver::leave_line(HttpCall& call) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
 #include <string>
+#include <thread>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/watchdog_testing.h"
@@ -48,6 +50,51 @@ TEST(HttpDriver, BeginsAFewCallsAtATime) {
       EXPECT_FALSE(calls[i].error);
       EXPECT_EQ(replies[i], "content");
     }
+  }
+}
+
+// The sweep begins calls that are in line, too. Where it is the last of them that is redirected before its turn, the
+// line ends in it already.
+TEST(HttpDriver, HasARedirectedCallInLineOnce) {
+  constexpr std::size_t kCalls = 41;                // each time that the driver advances, eight have their turn
+  constexpr std::int64_t kPatienceNs = 20'000'000;  // for the server: without it, the redirect comes after the turn
+  const Watchdog watchdog;
+  std::atomic<bool> has_redirected = false;
+  HttpServer server([&](const HttpServer::Asked& asked) {
+    if (asked.target == "/b") return HttpServer::status(200, "", "content");
+    has_redirected = true;
+    return HttpServer::status(302, "Location: /b\r\n");
+  });
+  const std::string direct = server.url("/b"), redirected = server.url("/a");
+  HttpCounters counters;
+  HttpDriver driver({}, counters);
+  HttpHost host;
+  std::deque<HttpCall> calls(kCalls + 1);
+  std::deque<std::string> replies(calls.size());
+  const auto add = [&](std::size_t i, const std::string& url) {
+    calls[i].url = calls[i].name = url;
+    calls[i].host = &host;
+    calls[i].reply = &replies[i];
+    calls[i].reply_max = 100;
+    driver.add(calls[i]);
+  };
+  const auto advance = [&] {
+    while (!driver.idle()) {
+      driver.advance();
+      const std::int64_t until_ns = now_ns() + kPatienceNs;
+      while (!has_redirected && now_ns() < until_ns) std::this_thread::yield();
+    }
+  };
+  for (std::size_t i = 0; i < kCalls; ++i) add(i, i + 1 < kCalls ? direct : redirected);
+  advance();
+  add(kCalls, direct);
+  advance();
+  const StoreTraffic traffic = counters.read();
+  EXPECT_EQ(traffic.requests - traffic.hedges, static_cast<std::int64_t>(kCalls + 2))
+      << "none is begun after it has ended";
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_FALSE(calls[i].error);
+    EXPECT_EQ(replies[i], "content");
   }
 }
 
