@@ -44,12 +44,13 @@ class Numbered final : public HttpDialect {
 
 class HttpCalls : public ::testing::Test {
  protected:
-  void serve(std::function<Reply(const Asked&, int)> handler, std::chrono::milliseconds stall_max = 10s) {
+  void serve(std::function<Reply(const Asked&, int)> handler, std::chrono::milliseconds stall_max = 10s,
+             std::chrono::milliseconds patience = 2s) {
     server_.emplace([this, handler = std::move(handler)](const Asked& asked) { return handler(asked, asked_++); });
     HttpOptions options;
     options.delay_first = 1ms;
     options.delay_most = 5ms;
-    options.patience = 2s;
+    options.patience = patience;
     options.stall_max = stall_max;
     transport_.emplace(options, [] { return std::make_shared<ThreadExecutor>(1); });
   }
@@ -105,12 +106,12 @@ TEST_F(HttpCalls, LetAServerDoWhatAPostAsksItTo) {
           if (number == 0) slow->try_acquire_for(1s);
           return HttpServer::status(200);
         },
-        200ms);
+        400ms, 20s);
     HttpCall call;
     call.method = method;
     call.body = as_bytes(std::string_view("parts"));
     EXPECT_EQ(perform(call, "/object"), "");
-    EXPECT_EQ(asked_, method == Method::kPost ? 1 : 2) << "what only takes bytes has stalled";
+    EXPECT_EQ(asked_ > 1, method == Method::kPut) << "a server that only takes bytes has stalled";
   }
 }
 
