@@ -8,7 +8,6 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/manifest/manifest.h"
-#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
 
@@ -109,7 +108,7 @@ TEST_F(PackAgain, TrustsNoLineOfTheJournalThatWasChanged) {
 }
 
 TEST_F(PackAgain, TakesCorrectedNamesOfClassesForAnotherPack) {
-  const auto all = open_dataset({source_}, std::make_shared<InlineExecutor>());
+  const auto all = open(source_);
   const auto named = [&](std::string_view first) {
     std::string labels;
     for (std::int64_t i = 0; i < 60; ++i) labels += fmt::format("{},{}\n", all->key(i), i % 2 == 0 ? first : "dog");

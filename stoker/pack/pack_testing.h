@@ -6,15 +6,19 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/synth/synth.h"
+#include "stoker/storage/file_source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
@@ -60,6 +64,25 @@ class PackOfTinyFolder : public ::testing::Test {
     const Error error = error_of([&] { pack_to(name, options); });
     EXPECT_EQ(error.kind(), ErrorKind::kClosed);
     EXPECT_NE(std::string(error.what()).find("same command"), std::string::npos) << error.what();
+  }
+
+  static std::shared_ptr<const Dataset> open(const std::vector<std::string>& paths, const IndexOptions& index = {}) {
+    return open_dataset(paths, std::make_shared<InlineExecutor>(), index);
+  }
+  static std::shared_ptr<const Dataset> open(const std::string& path, const IndexOptions& index = {}) {
+    return open(std::vector{path}, index);
+  }
+  static std::string read_field(const SampleRow& row, std::string_view name) {
+    const SampleField& field = *row.find(name);
+    std::string bytes(field.length, '\0');
+    read_fully(*row.source, field.offset, MutableBytes(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()),
+               field.part);
+    return bytes;
+  }
+  static std::vector<std::string> keys(const Dataset& data) {
+    std::vector<std::string> all;
+    for (std::int64_t i = 0; i < data.size(); ++i) all.push_back(data.key(i));
+    return all;
   }
 
   TempFolder folder_;

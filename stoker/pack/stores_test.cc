@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,37 +25,44 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(JobsOverAStore, IndexVerifyTellAndPackAsOverFiles) {
-  const auto store = std::make_shared<MemoryStore>();
-  Stores stores;
-  stores.add(store);
-  TempFolder folder;
-  pack({tiny_folder(folder, 20, 2)}, folder.path("packed"), {.shard_bytes = 20'000});
-  for (const auto& file : std::filesystem::directory_iterator(folder.path("packed"))) {
-    store->write(Location("mem://data") / file.path().filename().string(), read_file(file.path().string()));
+/// A store that has a pack of twenty images, in "packed" of the folder, as "mem://data".
+class PackInAStore : public ::testing::Test {
+ protected:
+  PackInAStore() {
+    stores_.add(store_);
+    pack({tiny_folder(folder_, 20, 2)}, folder_.path("packed"), {.shard_bytes = 20'000});
+    for (const auto& [name, content] : files_below(folder_.path("packed"))) {
+      store_->write(Location("mem://data") / name, content);
+    }
   }
 
-  const DataInfo info = data_info({"mem://data"}, {.stores = stores});
+  const std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
+  Stores stores_;
+  TempFolder folder_;
+};
+
+TEST_F(PackInAStore, IsIndexedVerifiedToldAndPackedAsFilesAre) {
+  const DataInfo info = data_info({"mem://data"}, {.stores = stores_});
   EXPECT_EQ(info.samples, 20);
   EXPECT_GT(info.shards, 1);
   EXPECT_THAT(info.problems, IsEmpty());
-  const VerifyResult sound = verify({"mem://data"}, {.stores = stores});
+  const VerifyResult sound = verify({"mem://data"}, {.stores = stores_});
   EXPECT_EQ(sound.samples, 20);
   EXPECT_THAT(sound.bad, IsEmpty());
 
   // The index inside a shard is enough; into a folder of its own each gets another.
-  const IndexJobResult indexed = index_shards({"mem://data/*.tar"}, {.folder = "mem://indexes", .stores = stores});
+  const IndexJobResult indexed = index_shards({"mem://data/*.tar"}, {.folder = "mem://indexes", .stores = stores_});
   EXPECT_EQ(indexed.shards, info.shards);
-  EXPECT_THAT(store->names(), Contains("mem://indexes/shard-000000.tar.sidx"));
-  EXPECT_EQ(index_shards({"mem://data/*.tar"}, {.folder = "mem://indexes", .stores = stores}).current, info.shards);
+  EXPECT_THAT(store_->names(), Contains("mem://indexes/shard-000000.tar.sidx"));
+  EXPECT_EQ(index_shards({"mem://data/*.tar"}, {.folder = "mem://indexes", .stores = stores_}).current, info.shards);
 
-  pack({"mem://data"}, folder.path("again"), {.shard_bytes = 20'000, .stores = stores});
-  EXPECT_EQ(read_file(folder.path("again/shard-000000.tar")), read_file(folder.path("packed/shard-000000.tar")));
+  pack({"mem://data"}, folder_.path("again"), {.shard_bytes = 20'000, .stores = stores_});
+  EXPECT_EQ(read_file(folder_.path("again/shard-000000.tar")), read_file(folder_.path("packed/shard-000000.tar")));
 
-  std::string shard = read_file(folder.path("packed/shard-000000.tar"));
+  std::string shard = read_file(folder_.path("packed/shard-000000.tar"));
   shard[600] = static_cast<char>(shard[600] ^ 1);
-  store->write("mem://data/shard-000000.tar", shard);
-  EXPECT_EQ(verify({"mem://data"}, {.stores = stores}).bad.size(), 1u);
+  store_->write("mem://data/shard-000000.tar", shard);
+  EXPECT_EQ(verify({"mem://data"}, {.stores = stores_}).bad.size(), 1u);
 }
 
 /// The objects of a pack in the store, and the files of one in a folder, by name.
@@ -66,14 +72,6 @@ std::map<std::string, std::string> objects_of(const Stores& stores, const Memory
     if (name.starts_with(folder.text() + "/")) objects[Location(name).name()] = read_whole(*stores.open(name));
   }
   return objects;
-}
-
-std::map<std::string, std::string> files_of(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    files[file.path().filename().string()] = read_file(file.path().string());
-  }
-  return files;
 }
 
 /// Gives a variable of the environment a value, or none, while it lives.
@@ -100,22 +98,14 @@ class Variable {
   std::optional<std::string> before_;
 };
 
-TEST(JobsOverAStore, NothingIsBadThatTheStoreDoesNotGive) {
-  const auto store = std::make_shared<MemoryStore>();
-  Stores stores;
-  stores.add(store);
-  TempFolder folder;
-  pack({tiny_folder(folder, 20, 2)}, folder.path("packed"), {.shard_bytes = 20'000});
-  for (const auto& [name, content] : files_of(folder.path("packed"))) {
-    store->write(Location("mem://data") / name, content);
-  }
-  store->refuse(
+TEST_F(PackInAStore, IsNotBadWhereTheStoreDoesNotGiveIt) {
+  store_->refuse(
       [](const Location& at) {
         if (at.name() == "shard-000001.tar") fail(ErrorKind::kIo, "'{}' is refused", at);
       },
       false);
-  EXPECT_EQ(error_of([&] { verify({"mem://data"}, {.stores = stores}); }).kind(), ErrorKind::kIo);
-  EXPECT_EQ(error_of([&] { data_info({"mem://data"}, {.stores = stores}); }).kind(), ErrorKind::kIo);
+  EXPECT_EQ(error_of([&] { verify({"mem://data"}, {.stores = stores_}); }).kind(), ErrorKind::kIo);
+  EXPECT_EQ(error_of([&] { data_info({"mem://data"}, {.stores = stores_}); }).kind(), ErrorKind::kIo);
 }
 
 TEST(JobsOverAStore, PackResumesAndWritesWhatItWritesToAFolder) {
@@ -127,7 +117,7 @@ TEST(JobsOverAStore, PackResumesAndWritesWhatItWritesToAFolder) {
   const std::vector<std::string> data{tiny_folder(folder, 40, 2)};
   PackOptions options{.shard_bytes = 20'000, .threads = 1};
   pack(data, folder.path("packed"), options);
-  const std::map<std::string, std::string> want = files_of(folder.path("packed"));
+  const std::map<std::string, std::string> want = files_below(folder.path("packed"));
 
   options.stores = stores;
   std::stop_source stop;
