@@ -141,10 +141,10 @@ void take_points(const CocoValue& value, std::string_view place, std::vector<dou
   points.push_back(value.get<double>());
 }
 
-void take_details(const CocoValue& value, std::string_view member, ObjectDetails& details) {
+void take_details(const CocoValue& value, std::string_view place, ObjectDetails& details) {
   constexpr std::string_view kShape = "segmentation", kPoints = "keypoints";
-  if (is_in(member, kShape)) take_shape(value, member.substr(kShape.size()), details);
-  if (is_in(member, kPoints)) take_points(value, member.substr(kPoints.size()), details.points);
+  if (is_in(place, kShape)) take_shape(value, place.substr(kShape.size()), details);
+  if (is_in(place, kPoints)) take_points(value, place.substr(kPoints.size()), details.points);
 }
 
 bool is_whole(const CocoObject& object) {

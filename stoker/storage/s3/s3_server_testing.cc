@@ -260,7 +260,10 @@ S3Server::Reply S3Server::list_uploads(const Asked& asked) const {
 S3Server::Reply S3Server::read(const Asked& asked) const {
   const auto found = objects_.find(asked.key);
   if (found == objects_.end()) return asked.method == "HEAD" ? HttpServer::status(404) : refusal(404, "NoSuchKey");
-  return HttpServer::serve(asked.http, found->second.content, found->second.tag);
+  Reply reply = HttpServer::serve(asked.http, found->second.content, found->second.tag);
+  // As S3 does; a listing has it in another form.
+  reply.text.insert(reply.text.find("\r\n") + 2, "Last-Modified: Wed, 25 Nov 2026 16:00:00 GMT\r\n");
+  return reply;
 }
 
 S3Server::Reply S3Server::put_body(const Asked& asked) {
