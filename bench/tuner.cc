@@ -322,7 +322,7 @@ Bench::Tuned Bench::settle(FedLoader& tuned, std::int64_t until_ns) const {
     tuned.step();
     const TuningLog log = tuned.loader().tuning();
     result.windows = log.moves.size();
-    result.settled = !log.moves.empty() && log.moves.back().settled;
+    result.settled = !log.moves.empty() && log.moves.back().settled_on.has_value();
     done = result.settled || result.windows >= static_cast<std::size_t>(effort_.windows_max) ||
            (now_ns() > until_ns && !log.moves.empty());
   }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "stoker/base/environment.h"
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 
@@ -73,8 +74,8 @@ bool standard_error_is_terminal() {
 }
 
 void set_log_sink_from_environment() {
-  const char* wanted = std::getenv("STOKER_LOG");
-  const auto level = std::find(kLevels.begin(), kLevels.end(), wanted ? std::string_view(wanted) : "warning");
+  const std::string wanted = process_environment()("STOKER_LOG").value_or("warning");
+  const auto level = std::find(kLevels.begin(), kLevels.end(), wanted);
   if (level == kLevels.end()) {
     fail(ErrorKind::kUsage, "STOKER_LOG is '{}', but must be one of {}", wanted, fmt::join(kLevels, ", "));
   }

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
@@ -48,7 +50,7 @@ struct DoctorOptions {
   OpenOptions open;
   DataViewOptions views;
   LoaderOptions loader;
-  std::vector<std::string> loader_words;  // of the command line, but for the batch
+  std::vector<std::string> run_words;  // of the command line: options of loading, but for the batch, and of opening
   int gpus = 1;
   bool quick = false;
   std::vector<std::string> what_ifs, measured;
@@ -74,6 +76,9 @@ MeasuredRun read_run(const std::string& path) {
     if (json.at("device") != "cpu") run.knobs.transfer_index = whole_number<int>(json.at("transfer_index"));
     if (const auto batch = json.find("batch"); batch != json.end()) run.batch = whole_number<int>(*batch);
     if (const auto step = json.find("step_s"); step != json.end() && !step->is_null()) run.step_s = step->get<double>();
+    if (const auto count = json.find("accelerators"); count != json.end()) {
+      run.accelerators = whole_number<int>(*count);
+    }
     if (!(run.samples_per_s > 0)) fail(ErrorKind::kUsage, "'{}' is of a run that delivered no samples", path);
     return run;
   } catch (const nlohmann::json::exception&) {
@@ -93,9 +98,10 @@ std::string trial(const DoctorOptions& options, const Facts& facts) {
   add("--subset", options.views.subset);
   add("--labels", options.views.labels);
   add("--decode", options.views.decode);
-  words.insert(words.end(), options.loader_words.begin(), options.loader_words.end());
+  words.insert(words.end(), options.run_words.begin(), options.run_words.end());
   if (facts.step.seconds.known()) {
     words.insert(words.end(), {"--accelerator", fmt::format("{:.4g}", facts.step.seconds.median)});
+    if (facts.step.gpus > 1) words.insert(words.end(), {"--accelerators", fmt::to_string(facts.step.gpus)});
   }
   words.emplace_back("--json");
   return command_text(words);
@@ -206,11 +212,16 @@ void doctor(const DoctorOptions& options, const std::string& typed, Interrupts& 
 void doctor_or_not_measurable(const DoctorOptions& options, const std::string& typed, Interrupts& interrupts) {
   try {
     doctor(options, typed, interrupts);
-  } catch (const Error& error) {
+    return;
+  } catch (const OutputClosed&) {
+    // The reader of our output closed the pipe: there is nothing to report.
+  } catch (const std::bad_alloc&) {
+    write_error_line("out of memory");
+  } catch (const std::exception& error) {
     if (interrupts.raised()) throw;
-    write_error_line(error.message());
-    throw ExitStatus{kExitNotMeasurable};
+    write_error_line(error.what());
   }
+  throw ExitStatus{kExitNotMeasurable};
 }
 
 }  // namespace
@@ -227,7 +238,7 @@ void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& 
                               accelerator_profiles().back().name))
       ->required()
       ->option_text("SECONDS|PROFILE|replay");
-  add_planned_loader_options(*command, options->loader, options->loader_words);
+  add_planned_loader_options(*command, options->loader, options->run_words);
   add_data_view_options(*command, options->views);
   options->device = "cpu";
   add_text_option(*command, "--device", options->device, option_help("device"))->option_text("DEVICE");
@@ -246,7 +257,9 @@ void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& 
                      "Compare what is predicted with what `stoker run --json` reported; may come several times")
       ->option_text("FILE");
   add_text_option(*command, "--html", options->html, "Draw the result as a page")->option_text("FILE.html");
+  command->record_words(&options->run_words);
   add_open_options(*command, options->open);
+  command->record_words(nullptr);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker doctor imagenet/train --recipe imagenet-train --step mlperf:resnet50/h100 --batch 400");
   command->callback([options, typed, &interrupts] { doctor_or_not_measurable(*options, typed, interrupts); });

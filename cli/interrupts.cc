@@ -15,6 +15,7 @@
 #include "cli/console.h"
 #include "cli/exit_status.h"
 #include "stoker/base/error.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -71,6 +72,7 @@ void Interrupts::raise() {
   std::unique_lock lock(mutex_);
   if (!stop_ || raised_) {
     set_status_line("");
+    remove_unfinished_files();
     std::_Exit(kExitInterrupted);
   }
   raised_ = true;

@@ -22,7 +22,7 @@ class Interrupts {
   Interrupts& operator=(const Interrupts&) = delete;
 
   /// While a scope exists, the first signal calls `stop` (on the watcher's thread), and the program ends by itself;
-  /// without a scope, or at a second signal, the process ends immediately: there is nothing to clean up.
+  /// without a scope, or at a second signal, the process ends immediately, and only unfinished files are removed.
   class Scope {
    public:
     Scope(Interrupts& interrupts, std::function<void()> stop);

@@ -34,22 +34,20 @@ std::string sentence_of(const LoaderOptionSpec& option, const std::string& doc) 
 // Of what happens in a run: there is none.
 constexpr std::string_view kOfRuns[] = {"audit", "metrics_address", "dashboard_address", "trace"};
 
-// `given` may be null.
-Option* add(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc,
-            std::vector<std::string>* given) {
+}  // namespace
+
+std::string option_help(std::string_view name) { return sentence_of(loader_option(name), {}); }
+
+Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc) {
   const LoaderOptionSpec& option = loader_option(name);
   const std::size_t space = option.command_line.find(' ');
   const std::string flag(option.command_line.substr(0, space));
   const std::string help = sentence_of(option, doc);
   if (option.form.kind == OptionKind::kFlag) {
-    const auto turn = [&loader, &option, flag, given] {
-      option.set(loader, option.initial != "True");
-      if (given) given->push_back(flag);
-    };
+    const auto turn = [&loader, &option] { option.set(loader, option.initial != "True"); };
     return command.add_flag_callback(flag, turn, help);
   }
-  const auto read = [&loader, &option, flag, given](const std::string& text) {
-    if (given) given->insert(given->end(), {flag, text});
+  const auto read = [&loader, &option, flag](const std::string& text) {
     if (option.initial == "auto" && text == "auto") return;
     try {
       option.set(loader, value_of(option, flag, text));
@@ -58,14 +56,6 @@ Option* add(Command& command, LoaderOptions& loader, std::string_view name, cons
     }
   };
   return command.add_option(flag, read, help)->option_text(std::string(option.command_line.substr(space + 1)));
-}
-
-}  // namespace
-
-std::string option_help(std::string_view name) { return sentence_of(loader_option(name), {}); }
-
-Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc) {
-  return add(command, loader, name, doc, nullptr);
 }
 
 Option* add_batch_option(Command& command, LoaderOptions& loader) {
@@ -85,13 +75,15 @@ void add_loader_options(Command& command, LoaderOptions& loader) {
 void add_planned_loader_options(Command& command, LoaderOptions& loader, std::vector<std::string>& given) {
   Option* const batch = add_batch_option(command, loader);
   add_loader_option(command, loader, "global_batch")->excludes(batch);
+  command.record_words(&given);
   for (const LoaderOptionSpec& option : loader_option_table()) {
     const bool other = option.name == "batch" || option.name == "global_batch" || option.name == "device";
     const bool of_runs = std::find(std::begin(kOfRuns), std::end(kOfRuns), option.name) != std::end(kOfRuns);
     if (other || of_runs || option.command_line.empty()) continue;
     const bool list = option.name == "quarantine";
-    add(command, loader, option.name, list ? "treat the samples on this list as bad, as a run does" : "", &given);
+    add_loader_option(command, loader, option.name, list ? "treat the samples on this list as bad, as a run does" : "");
   }
+  command.record_words(nullptr);
 }
 
 }  // namespace stoker

@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <exception>
 #include <new>
 
@@ -22,6 +26,16 @@ int status_of(const Error& error, const Interrupts& interrupts) {
   return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
 }
 
+/// A standard descriptor that is closed would become that of the next file that is opened, and the log would go there.
+/// Standard output stays unwritable: results that go nowhere are an error.
+void take_standard_descriptors() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const bool is_closed = ::fcntl(standard, F_GETFD) == -1 && errno == EBADF;
+    // The lowest that is closed is taken: this one.
+    if (is_closed) ::open("/dev/null", standard == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int run(int argc, char** argv) {
   Interrupts interrupts;
   try {
@@ -38,6 +52,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  take_standard_descriptors();
   try {
     return run(argc, argv);
   } catch (const OutputClosed&) {

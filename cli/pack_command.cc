@@ -53,6 +53,13 @@ TokenPackOptions token_options(const PackCommandOptions& options) {
   return tokens;
 }
 
+/// "; 2.50% of the tokens are <unk>"; nothing to say of a text without tokens.
+std::string unknown_share(const TokenPackResult& result) {
+  if (result.tokens == 0) return "";
+  const double percent = 100.0 * static_cast<double>(result.unknown) / static_cast<double>(result.tokens);
+  return fmt::format("; {:.2f}% of the tokens are {}", percent, kUnknownWord);
+}
+
 void run_token_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   TokenPackOptions tokens = token_options(options);
   TokenPackResult result;
@@ -78,8 +85,7 @@ void run_token_pack(const PackCommandOptions& options, Interrupts& interrupts) {
       fmt::format("{}/tokens.bin: {} of {}, {}, in {}\n", options.to, counted(result.tokens, "token"),
                   counted(result.documents, "document"), size_text(result.bytes), format_duration(seconds));
   if (result.words > 0) {
-    text += fmt::format("{}/vocab.txt: {}; {:.2f}% of the tokens are {}\n", options.to, counted(result.words, "word"),
-                        100.0 * static_cast<double>(result.unknown) / static_cast<double>(result.tokens), kUnknownWord);
+    text += fmt::format("{}/vocab.txt: {}{}\n", options.to, counted(result.words, "word"), unknown_share(result));
   }
   write_output(text);
 }

@@ -14,6 +14,29 @@
 namespace stoker {
 namespace {
 
+// CLI11 takes an argument '[x]' for a list of one 'x'. Here it stands for itself, and a mark after its last bracket
+// says so: a byte that no argument of a process can have.
+constexpr char kMark = '\0';
+
+std::string marked(std::string_view word) {
+  std::string text(word);
+  if (text.ends_with(']')) text += kMark;
+  return text;
+}
+
+std::string unmarked(std::string text) {
+  std::erase(text, kMark);
+  return text;
+}
+
+// Reads an argument or option that may come several times.
+auto read_into(std::vector<std::string>& values) {
+  return [&values](const std::vector<std::string>& texts) {
+    values.clear();
+    for (const std::string& text : texts) values.push_back(unmarked(text));
+  };
+}
+
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -70,7 +93,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
                           : fmt::format("unexpected argument '{}'{}", word, did_you_mean(option, known));
     }
   }
-  return fmt::format("{} (see {})", sentence, help);
+  return fmt::format("{} (see {})", unmarked(std::move(sentence)), help);
 }
 
 }  // namespace
@@ -99,23 +122,34 @@ Option* Option::needs(Option* other) {
 
 Option* Command::add_option(const std::string& name, std::function<void(const std::string&)> read,
                             const std::string& doc) {
-  return own(app_->add_option_function<std::string>(name, read, doc));
+  const auto record_and_read = [words = words_, name, read = std::move(read)](const std::string& given) {
+    const std::string text = unmarked(given);
+    if (words) words->insert(words->end(), {name, text});
+    read(text);
+  };
+  return own(app_->add_option_function<std::string>(name, record_and_read, doc));
 }
 
 Option* Command::add_texts(const std::string& name, std::vector<std::string>& values, const std::string& doc) {
-  return own(app_->add_option(name, values, doc));
+  return own(app_->add_option_function<std::vector<std::string>>(name, read_into(values), doc));
 }
 
 Option* Command::add_repeated(const std::string& name, std::vector<std::string>& values, const std::string& doc) {
-  return own(app_->add_option(name, values, doc)->allow_extra_args(false));
+  return own(
+      app_->add_option_function<std::vector<std::string>>(name, read_into(values), doc)->allow_extra_args(false));
 }
 
 Option* Command::add_flag(const std::string& name, bool& value, const std::string& doc) {
-  return own(app_->add_flag(name, value, doc)->disable_flag_override());
+  return add_flag_callback(
+      name, [&value] { value = true; }, doc);
 }
 
 Option* Command::add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc) {
-  return own(app_->add_flag_callback(name, std::move(given), doc)->disable_flag_override());
+  const auto record_and_tell = [words = words_, name, given = std::move(given)] {
+    if (words) words->push_back(name);
+    given();
+  };
+  return own(app_->add_flag_callback(name, record_and_tell, doc)->disable_flag_override());
 }
 
 std::vector<std::string> Command::given() const {
@@ -149,13 +183,8 @@ Command* Parser::add_subcommand(const std::string& name, const std::string& doc)
 void Parser::footer(const std::string& text) { app_->footer(text); }
 
 int Parser::parse(int argc, char** argv) {
-  // CLI11 takes the words from the last to the first, and '[x]' for a list of one 'x': here it is a path.
   std::vector<std::string> words;
-  for (int i = argc - 1; i > 0; --i) {
-    const std::string_view word = argv[i];
-    const bool is_list = word.starts_with('[') && word.ends_with(']');
-    words.push_back(fmt::format("{}{}", is_list ? "./" : "", word));
-  }
+  for (int i = argc - 1; i > 0; --i) words.push_back(marked(argv[i]));  // CLI11 takes them from the last to the first
   try {
     app_->parse(std::move(words));
   } catch (const CLI::CallForVersion& version) {

@@ -52,6 +52,10 @@ class Command {
   Option* add_flag(const std::string& name, bool& value, const std::string& doc);
   Option* add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc);
 
+  /// Flags, and options with one value, that are added from now on put what they are given into `words`, as a command
+  /// line has it: {"--io", "pread"}. Null ends that.
+  void record_words(std::vector<std::string>* words) { words_ = words; }
+
   /// The options that were given, by their names: "--json". For its action.
   std::vector<std::string> given() const;
 
@@ -64,6 +68,7 @@ class Command {
   Option* own(CLI::Option* option) { return &options_.emplace_back(*option); }
 
   CLI::App* app_;
+  std::vector<std::string>* words_ = nullptr;
   std::deque<Option> options_;  // a deque, since addresses must stay
 };
 

@@ -15,6 +15,8 @@ constexpr std::string_view kOfEveryPart[] = {"--plan",   "--task",           "--
                                              "--memory", "--store-endpoint", "--store-region", "--store-anonymous",
                                              "--json"};
 
+constexpr std::string_view kOfMerge[] = {"--quarantine"};
+
 TaskRange parse_range(const std::string& whole, std::string_view text) {
   const auto number = [&](std::string_view digits) {
     const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
@@ -74,6 +76,9 @@ void require_not_with_plan(const Command& command, std::initializer_list<std::st
 void require_left_to_plan(const Command& command, std::initializer_list<std::string_view> and_these) {
   for (const std::string& name : command.given()) {
     if (is_among(name, kOfEveryPart) || is_among(name, and_these)) continue;
+    if (is_among(name, kOfMerge)) {
+      fail(ErrorKind::kUsage, "{} is for what all tasks found; leave it out of them, and give it with --merge", name);
+    }
     fail(ErrorKind::kUsage,
          "{} was decided when the plan was made; leave it out of its tasks, and make another plan to "
          "change it",

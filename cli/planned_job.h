@@ -31,8 +31,8 @@ void add_planned_job_options(Command& command, PlannedJobOptions& options);
 /// Throws kUsage for one of these options, which a call that only makes a plan would pass over.
 void require_not_with_plan(const Command& command, std::initializer_list<std::string_view> names);
 
-/// Throws kUsage for an option, among those given to the command, that is the plan's to decide once there is one: all
-/// but those of every part, and `and_these`.
+/// Throws kUsage for an option, among those given to the command, that is the plan's to decide once there is one, or
+/// that only --merge takes: all but those of every part, and `and_these`.
 void require_left_to_plan(const Command& command, std::initializer_list<std::string_view> and_these);
 
 }  // namespace stoker

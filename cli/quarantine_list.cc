@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "stoker/base/error.h"
 #include "stoker/format/bad_sample.h"
+#include "stoker/storage/posix_file.h"
 #include "stoker/storage/pread_io.h"
 
 namespace stoker {
@@ -18,20 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kFirstLineMax = 1 << 20;  // a line of a list names one sample, and says why
-
-/// The end of a chain of symbolic links; it need not exist.
-std::string follow_links(const std::string& path) {
-  constexpr int kLinksMax = 40;  // as the kernel follows
-  fs::path at = path;
-  std::error_code error;
-  for (int links = 0; fs::is_symlink(at, error); ++links) {
-    if (links == kLinksMax) fail_system("open", path, ELOOP);
-    const fs::path target = fs::read_symlink(at, error);
-    if (error) fail_system("open", path, error.value());
-    at = at.parent_path() / target;
-  }
-  return at.string();
-}
 
 /// One path for each place, without a trailing slash; the place need not exist.
 fs::path plain(const fs::path& path) {
@@ -43,26 +31,6 @@ fs::path plain(const fs::path& path) {
 bool lies_in(const fs::path& path, const fs::path& folder) {
   const fs::path inner = plain(path), outer = plain(folder);
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
-}
-
-/// A copy of our standard output or error, if the path leads to one of them. If opened by its name, it would have a
-/// separate position, and a file would be replaced while the rest of the output goes to the old one.
-FileDescriptor own_output(const struct stat& facts) {
-  for (const int own : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat output;
-    if (::fstat(own, &output) != 0 || output.st_dev != facts.st_dev || output.st_ino != facts.st_ino) continue;
-    return FileDescriptor(::fcntl(own, F_DUPFD_CLOEXEC, 0));
-  }
-  return FileDescriptor();
-}
-
-FileDescriptor open_through(const std::string& path) {
-  int fd;
-  do {
-    fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  } while (fd < 0 && errno == EINTR);
-  if (fd < 0) fail_system("open", path, errno);
-  return FileDescriptor(fd);
 }
 
 bool holds_list(const std::string& path) {
@@ -79,41 +47,35 @@ bool holds_list(const std::string& path) {
   return line.is_object() && line.contains("shard") && line.contains("reason");
 }
 
-}  // namespace
-
-QuarantineList::QuarantineList(const std::string& path, const std::string& not_in) : path_(path) {
-  struct stat facts;
-  const bool exists = ::stat(path.c_str(), &facts) == 0;
-  if (exists && S_ISDIR(facts.st_mode)) fail(ErrorKind::kUsage, "'{}' is a folder; choose another name", path);
-  if (exists) through_ = own_output(facts);
-  if (through_) return;
-  if (exists && !S_ISREG(facts.st_mode)) {
-    through_ = open_through(path);
-    return;
-  }
-  const std::string place = follow_links(path);
+/// Throws kUsage where a list may not be: in the folder `not_in`, or in place of another file.
+void check_place(const std::string& path, const std::string& place, const std::string& not_in) {
   if (!not_in.empty() && lies_in(place, not_in)) {
     fail(ErrorKind::kUsage, "'{}' is in '{}', which may hold only the pack; choose another folder", path, not_in);
   }
-  if (exists && facts.st_size > 0 && !holds_list(place)) {
+  std::error_code error;  // ignored: there is nothing to replace then
+  const bool holds_something = fs::file_size(place, error) > 0 && !error;
+  if (holds_something && !holds_list(place)) {
     fail(ErrorKind::kUsage, "'{}' exists and is not a list of bad samples; choose another name", path);
   }
-  file_.emplace(place);
+}
+
+}  // namespace
+
+QuarantineList::QuarantineList(const std::string& path, const std::string& not_in) {
+  std::error_code error;  // ignored: what cannot be examined is told next
+  if (fs::is_directory(path, error)) {
+    fail(ErrorKind::kUsage, "'{}' is a folder; choose another name", path);
+  }
+  const std::string place = replaced_file(path);
+  if (!place.empty()) check_place(path, place, not_in);
+  file_.emplace(path);
 }
 
 void QuarantineList::write(const std::vector<BadSample>& samples) {
   std::string lines;
   for (const BadSample& sample : samples) lines += bad_sample_line(sample);
-  if (file_) {
-    file_->write(as_bytes(lines));
-    return file_->commit();
-  }
-  for (std::string_view rest = lines; !rest.empty();) {
-    const ssize_t written = ::write(through_.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_system("write", path_, errno);
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  file_->write(as_bytes(lines));
+  file_->commit();
 }
 
 }  // namespace stoker

@@ -7,7 +7,6 @@
 
 #include "stoker/format/bad_sample.h"
 #include "stoker/storage/atomic_file.h"
-#include "stoker/storage/posix_file.h"
 
 namespace stoker {
 
@@ -24,9 +23,7 @@ class QuarantineList {
   void write(const std::vector<BadSample>& samples);
 
  private:
-  std::string path_;
   std::optional<AtomicFile> file_;
-  FileDescriptor through_;  // for a destination that is written directly
 };
 
 }  // namespace stoker

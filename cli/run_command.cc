@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
 #include "cli/mlperf_report.h"
+#include "cli/outputs_apart.h"
 #include "cli/process_usage.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
@@ -197,13 +199,13 @@ RankOfWorld rank_of(const RunOptions& options) {
 
 // What cannot be written is to be known before the work.
 struct OutputFiles {
-  explicit OutputFiles(const RunOptions& options) {
-    check_outputs_differ({{"--audit", options.loader.audit},
-                          {"--trace", options.loader.trace},
-                          {"--quarantine", options.loader.quarantine},
-                          {"--save-state", options.save_state},
-                          {"--tune-report", options.tune_report},
-                          {"--summary", options.summary}});
+  OutputFiles(const RunOptions& options, const Dataset& dataset) {
+    const std::initializer_list<OutputPath> outputs = {
+        {"--audit", options.loader.audit},           {"--trace", options.loader.trace},
+        {"--quarantine", options.loader.quarantine}, {"--save-state", options.save_state},
+        {"--tune-report", options.tune_report},      {"--summary", options.summary}};
+    check_outputs_differ(outputs);
+    check_outputs_apart(outputs, options.data, dataset);
     if (!options.save_state.empty()) state.emplace(options.save_state);
     if (!options.tune_report.empty()) tune_report.emplace(options.tune_report);
     if (!options.summary.empty() && rank_of(options).rank == 0) summary.emplace(options.summary);
@@ -305,7 +307,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
   loader_settings.epochs_end = epochs_end(options.limits, stands);
   const std::shared_ptr<const Dataset> dataset = open_views(options.data, options.open, options.views);
-  OutputFiles files(options);
+  OutputFiles files(options, *dataset);
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
   Loader loader(dataset, recipe, loader_settings);
@@ -330,6 +332,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   std::optional<Accelerators> accelerators;
   if (!options.accelerator.empty()) {
     report.step_seconds = accelerator_step_seconds(options.accelerator, loader.batch_size());
+    report.accelerators = options.accelerators;
     accelerators.emplace(options.accelerators, *report.step_seconds, barrier.get(),
                          [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
   }
@@ -341,6 +344,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   } catch (const Error& error) {
     stopped = interrupts.raised() && error.kind() == ErrorKind::kClosed;
     if (!stopped) failure = std::current_exception();
+  } catch (const OutputClosed&) {
+    failure = std::current_exception();
   }
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
@@ -362,6 +367,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
     write_and_commit(files.summary, report.mlperf->summary().dump(2) + "\n");
   }
   if (options.json || batches > 0) write_report(report, options.json);
+  if (loader.lost_trace()) throw ExitStatus{kExitFailure};  // the log said why
   if (!stopped) return;
   write_error_line(fmt::format("stopped after {}{}", counted(taken.batches, "batch"),
                                files.state ? fmt::format("; resume with --state {}", options.save_state) : ""));

@@ -115,7 +115,7 @@ nlohmann::ordered_json tuning_json(const RunReport& report) {
   if (!report.tunes) return nullptr;
   const std::vector<TuningMove>& moves = report.tuning.moves;
   return {{"windows", report.tuning.windows()},
-          {"settled", !moves.empty() && moves.back().settled},
+          {"settled", !moves.empty() && moves.back().settled_on.has_value()},
           {"why", moves.empty() ? report.tuning.first_why : moves.back().why}};
 }
 
@@ -178,6 +178,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["epochs"] = epochs;
   json["batch"] = batch;
   json["step_s"] = step_seconds ? nlohmann::ordered_json(*step_seconds) : nullptr;
+  json["accelerators"] = accelerators;
   json["threads"] = threads;
   json["prefetch"] = prefetch;
   json["io_depth"] = io_depth;

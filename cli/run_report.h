@@ -26,6 +26,7 @@ struct RunReport {
     std::string name = "cpu", caveat;
   } device;
   std::optional<double> step_seconds;  // of the accelerator, if there is one
+  int accelerators = 0;                // that took a batch each
   std::optional<double> utilisation;
   std::optional<MlperfReport> mlperf;      // where the accelerator is a profile of MLPerf Storage
   MetricsWindow metrics{Metrics()};        // of all that time

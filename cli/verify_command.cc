@@ -75,6 +75,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
             : fmt::format("{} in {} ({}) read in {}; checksums are known for {}\n", counted(result.samples, "sample"),
                           counted(result.shards, "shard"), format_size(static_cast<double>(result.bytes)),
                           format_duration(seconds), counted(result.indexed, "shard"));
+    if (result.current > 0) text += fmt::format("{} done before.\n", counted(result.current, "task"));
     text += bad_samples_text("Concealed by decoders", result.concealed) + bad_samples_text("Bad", result.bad);
     if (result.bad.empty()) text += "Nothing is bad.\n";
     write_output(text);

@@ -10,6 +10,7 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/function.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/numpy_array.h"
 #include "python/bindings/sample_argument.h"
 #include "stoker/plan/cpu_executor.h"
@@ -61,7 +62,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
   for (const HeldBytes& field : held) fields.push_back(field.bytes());
   std::vector<SampleOutput> outputs;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     outputs = run_one(*make_executor(plan, reference, limits), {.fields = fields, .label = label, .draw = draw});
   }
   nb::dict arrays;

@@ -4,7 +4,9 @@
 #include <nanobind/stl/string.h>
 
 #include <climits>
+#include <optional>
 
+#include "python/bindings/dataset.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 
@@ -27,6 +29,53 @@ nb::object whole_number(std::string_view name, nb::handle value) {
   }
   refuse(name, value, "a whole number");
 }
+
+// Of a str, as str.encode() makes them; nothing where `errors` does not let it.
+std::optional<std::string> utf8_of(nb::handle text, const char* errors) {
+  PyObject* encoded = PyUnicode_AsEncodedString(text.ptr(), "utf-8", errors);
+  if (!encoded) {
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) throw nb::python_error();
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const nb::object owner = nb::steal(encoded);
+  return std::string(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded)));
+}
+
+std::string encoded_argument(std::string_view name, nb::handle value, std::string_view wanted, const char* errors) {
+  if (!nb::isinstance<nb::str>(value)) refuse(name, value, wanted);
+  std::optional<std::string> bytes = utf8_of(value, errors);
+  if (!bytes) refuse(name, value, "a text that UTF-8 can hold");
+  return *std::move(bytes);
+}
+
+/// What an object shows of its memory, if it has any.
+class ShownMemory {
+ public:
+  explicit ShownMemory(nb::handle value) : is_there_(PyObject_GetBuffer(value.ptr(), &view_, PyBUF_FULL_RO) == 0) {
+    if (!is_there_) PyErr_Clear();
+  }
+  ~ShownMemory() {
+    if (is_there_) PyBuffer_Release(&view_);
+  }
+  ShownMemory(const ShownMemory&) = delete;
+  ShownMemory& operator=(const ShownMemory&) = delete;
+
+  bool is_there() const { return is_there_; }
+  bool is_bytes() const {
+    const std::string_view format = is_there_ && view_.format ? view_.format : "B";
+    return is_there_ && (format == "B" || format == "c");
+  }
+  std::vector<std::uint8_t> copy() {
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(view_.len));
+    if (PyBuffer_ToContiguous(bytes.data(), &view_, view_.len, 'C') != 0) throw nb::python_error();
+    return bytes;
+  }
+
+ private:
+  Py_buffer view_;
+  bool is_there_;
+};
 
 // The number of the GPU that 'cuda' means. PyTorch is asked only where the program has imported it.
 std::int64_t current_gpu() {
@@ -56,7 +105,8 @@ nb::object plain_value(nb::handle value) {
 
 nb::list list_argument(std::string_view name, nb::handle value, std::string_view wanted) {
   const nb::object plain = plain_value(value);
-  const nb::object elements = nb::steal(is_path(plain) ? nullptr : PyObject_GetIter(plain.ptr()));
+  const bool is_one = is_path(plain) || nb::isinstance<PyDataset>(plain);  // though Python can iterate over it
+  const nb::object elements = nb::steal(is_one ? nullptr : PyObject_GetIter(plain.ptr()));
   if (!elements.is_valid()) {
     PyErr_Clear();
     refuse(name, value, wanted);
@@ -97,8 +147,11 @@ bool flag_argument(std::string_view name, nb::handle value) {
 }
 
 std::string text_argument(std::string_view name, nb::handle value, std::string_view wanted) {
-  if (!nb::isinstance<nb::str>(value)) refuse(name, value, wanted);
-  return nb::cast<std::string>(value);
+  return encoded_argument(name, value, wanted, "strict");
+}
+
+std::string name_argument(std::string_view name, nb::handle value) {
+  return encoded_argument(name, value, "a text", "surrogateescape");
 }
 
 bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
@@ -129,7 +182,7 @@ std::vector<std::string> paths_argument(std::string_view name, nb::handle value)
 std::string device_argument(std::string_view name, nb::handle value) {
   std::string device;
   if (nb::isinstance<nb::str>(value)) {
-    device = nb::cast<std::string>(value);
+    device = text_argument(name, value);
   } else if (nb::hasattr(value, "type") && nb::hasattr(value, "index")) {  // torch.device
     device = text_argument(name, value.attr("type"));
     const nb::object index = value.attr("index");
@@ -142,30 +195,24 @@ std::string device_argument(std::string_view name, nb::handle value) {
 
 std::uint64_t size_argument(std::string_view name, nb::handle value) {
   if (!nb::isinstance<nb::str>(value)) return unsigned_argument(name, value);
+  const std::string text = text_argument(name, value);
   try {
-    return parse_size(nb::cast<std::string>(value));
+    return parse_size(text);
   } catch (const Error& error) {
     throw error.with_context(name);
   }
 }
 
+bool has_bytes(nb::handle value) { return ShownMemory(value).is_bytes(); }
+
 std::vector<std::uint8_t> copied_bytes_argument(std::string_view name, nb::handle value) {
-  Py_buffer buffer;
-  if (PyObject_GetBuffer(value.ptr(), &buffer, PyBUF_FULL_RO) != 0) {
-    PyErr_Clear();
-    refuse(name, value, "bytes");
-  }
-  const std::string_view format = buffer.format ? buffer.format : "B";
-  if (format != "B" && format != "c") {
-    PyBuffer_Release(&buffer);
-    refuse(name, value, "bytes or an array of uint8");
-  }
-  std::vector<std::uint8_t> copy(static_cast<std::size_t>(buffer.len));
-  const bool copied = PyBuffer_ToContiguous(copy.data(), &buffer, buffer.len, 'C') == 0;
-  PyBuffer_Release(&buffer);
-  if (!copied) throw nb::python_error();
-  return copy;
+  ShownMemory memory(value);
+  if (!memory.is_there()) refuse(name, value, "bytes");
+  if (!memory.is_bytes()) refuse(name, value, "bytes or an array of uint8");
+  return memory.copy();
 }
+
+std::string shown_text(nb::handle value) { return utf8_of(nb::str(value), "backslashreplace").value(); }
 
 nb::object to_python_text(std::string_view text, const char* errors) {
   PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), errors);

@@ -26,8 +26,10 @@ std::int64_t integer_argument(std::string_view name, nanobind::handle value, std
 double number_argument(std::string_view name, nanobind::handle value, std::string_view kind);
 std::uint64_t unsigned_argument(std::string_view name, nanobind::handle value);
 bool flag_argument(std::string_view name, nanobind::handle value);
-/// `wanted` says what it must be: "one of on, once, off".
+/// `wanted` says what it must be: "one of on, once, off". It must be Unicode; see name_argument().
 std::string text_argument(std::string_view name, nanobind::handle value, std::string_view wanted = "a text");
+/// A name of something in a data set, whose bytes may be any: the inverse of to_python_text().
+std::string name_argument(std::string_view name, nanobind::handle value);
 /// str or os.PathLike.
 bool is_path(nanobind::handle value);
 /// Such a path, in the bytes of the file system.
@@ -39,9 +41,13 @@ std::vector<std::string> paths_argument(std::string_view name, nanobind::handle 
 std::string device_argument(std::string_view name, nanobind::handle value);
 /// A number of bytes, or a text such as "512MiB".
 std::uint64_t size_argument(std::string_view name, nanobind::handle value);
-/// A copy of what bytes, a bytearray, a memoryview or an array of uint8 holds.
+/// Whether it is bytes, a bytearray, a memoryview or an array of uint8.
+bool has_bytes(nanobind::handle value);
+/// A copy of what such a value holds.
 std::vector<std::uint8_t> copied_bytes_argument(std::string_view name, nanobind::handle value);
 
+/// What str() says of a value, for messages: what is not Unicode as "\udc80".
+std::string shown_text(nanobind::handle value);
 /// Text that is meant to be UTF-8 but comes from files; `errors` as in bytes.decode().
 nanobind::object to_python_text(std::string_view text, const char* errors = "surrogateescape");
 

@@ -207,10 +207,11 @@ nb::object item(const PyBatch& self, nb::handle name) {
          "stoker.torch.Loader unpack like tuples",
          self.batch->outputs().front().name);
   }
-  return output(self, nb::cast<std::string>(name));
+  return output(self, shown_text(name));
 }
 
-nb::object output_attribute(const PyBatch& self, const std::string& name) {
+nb::object output_attribute(const PyBatch& self, const nb::str& attribute) {
+  const std::string name = shown_text(attribute);
   const auto& outputs = self.batch->outputs();
   if (std::none_of(outputs.begin(), outputs.end(), [&](const OutputSpec& spec) { return spec.name == name; })) {
     std::vector<std::string> names;

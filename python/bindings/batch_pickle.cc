@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/bindings/dataset.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/numpy_array.h"
 #include "stoker/base/error.h"
 
@@ -46,6 +47,12 @@ std::vector<T> values_of(nb::handle memory) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.c_str(), values.size() * sizeof(T));
   return values;
+}
+
+// For a pickle that does not hand on buffers; such a copy can be written to where the original can.
+nb::object python_copy(Bytes bytes, bool read_only) {
+  if (read_only) return nb::bytes(bytes.data(), bytes.size());
+  return nb::bytearray(bytes.data(), bytes.size());
 }
 
 nb::object or_none(const std::optional<std::int64_t>& value) { return value ? nb::int_(*value) : nb::none(); }
@@ -94,8 +101,8 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
   ~Buffers() {
-    if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire locked;
+    const Locked locked;
+    if (!locked) return;  // they end with the interpreter
     for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
   }
 
@@ -146,7 +153,7 @@ nb::tuple reduce_batch(const PyBatch& self, int protocol) {
     auto room = std::make_shared<std::vector<std::uint8_t>>();  // for an output that is on a GPU
     const Bytes bytes = batch.host_bytes(output, *room);
     if (protocol < kProtocolWithBuffers) {
-      parts.append(nb::bytes(bytes.data(), bytes.size()));
+      parts.append(python_copy(bytes, batch.read_only()));
       continue;
     }
     using Held = std::pair<std::shared_ptr<const Batch>, std::shared_ptr<const void>>;

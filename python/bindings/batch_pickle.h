@@ -8,7 +8,8 @@
 namespace stoker::python {
 
 /// What pickle is told: the function that makes the batch again, with facts about it and the outputs' bytes. Of
-/// protocol 5 on these are buffers, which a pickler may hand on without copying them.
+/// protocol 5 on these are buffers, which a pickler may hand on without copying them. What is copied can be written to,
+/// unless the batch cannot.
 nanobind::tuple reduce_batch(const PyBatch& self, int protocol);
 
 /// That function's part here. The buffers are not copied: numpy cannot write to the tensors of such as are read-only.

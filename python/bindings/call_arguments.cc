@@ -8,6 +8,7 @@
 #include <cctype>
 #include <utility>
 
+#include "python/bindings/arguments.h"
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 
@@ -66,7 +67,7 @@ CallArguments::CallArguments(const CallSignature& signature, const nb::args& pos
          in_order.empty() ? "nothing" : in_order, known(signature));
   }
   for (std::size_t i = 0; i < positional.size(); ++i) values_[i] = nb::borrow(positional[i]);
-  for (const auto& [key, value] : named) set(nb::cast<std::string>(key), value);
+  for (const auto& [key, value] : named) set(shown_text(key), value);
   for (std::size_t i = 0; i < signature.positional; ++i) {
     if (!values_[i]) fail(ErrorKind::kUsage, "{} needs {}", signature.function, signature.names[i]);
   }

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/interruptible.h"
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
 #include "python/bindings/numpy_array.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/format/dataset_views.h"
 #include "stoker/runtime/open.h"
 
 namespace nb = nanobind;
@@ -54,7 +56,7 @@ std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb
   if (!document_seed.is_none()) {
     options.document_seed = static_cast<std::uint64_t>(integer_argument("document_seed", document_seed, 0, kMost));
   }
-  if (!field.is_none()) options.field = text_argument("token_field", field);
+  if (!field.is_none()) options.field = name_argument("token_field", field);
   if (tokens.is_none()) {
     if (!type.is_none() || options.streams > 0 || options.document_seed || !options.field.empty()) {
       fail(ErrorKind::kUsage,
@@ -65,7 +67,7 @@ std::optional<TokenSamples> token_options(nb::handle tokens, nb::handle type, nb
   }
   if (!nb::isinstance<nb::str>(tokens)) {
     options.length = integer_argument("tokens", tokens, 1, kMost);
-  } else if (nb::cast<std::string>(tokens) != "documents") {
+  } else if (text_argument("tokens", tokens) != "documents") {
     fail(ErrorKind::kUsage, "tokens is {}, but must be a whole number or 'documents'", describe(tokens));
   }
   return options;
@@ -111,8 +113,8 @@ PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index,
   if (!store_endpoint.is_none()) options.store.endpoint = text_argument("store_endpoint", store_endpoint);
   if (!store_region.is_none()) options.store.region = text_argument("store_region", store_region);
   options.store.anonymous = flag_argument("store_anonymous", store_anonymous);
-  if (!image_field.is_none()) options.fields.image = text_argument("image_field", image_field);
-  if (!label_field.is_none()) options.fields.label = text_argument("label_field", label_field);
+  if (!image_field.is_none()) options.fields.image = name_argument("image_field", image_field);
+  if (!label_field.is_none()) options.fields.label = name_argument("label_field", label_field);
   options.tokens = token_options(tokens, token_type, streams, document_seed, token_field);
   if (!options.use_indexes && !options.index_folder.empty()) {
     fail(ErrorKind::kUsage, "index_dir is given, but use_index is False; leave one of them out");
@@ -132,13 +134,6 @@ struct FieldBytes {
     memory = {reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), length};  // which no other thread knows yet
   }
 };
-
-// From stores that may not answer, so that Ctrl-C ends it; local reads are too short to take a thread for them.
-void read_from(const Dataset& dataset, const std::function<void()>& read) {
-  if (!dataset.meters().empty()) return run_unless_interrupted([&](const std::stop_token&) { read(); });
-  const nb::gil_scoped_release unlocked;
-  read();
-}
 
 nb::dict sample(const PyDataset& self, nb::handle index) {
   const Dataset& dataset = *self.dataset;
@@ -170,33 +165,33 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
 }
 
 /// Calls `see` with each sample, without the interpreter's lock.
-template <typename See>
-void for_each_sample(const Dataset& dataset, See see) {
-  read_from(dataset, [&] {
-    SampleRow row;
-    for (std::int64_t i = 0; i < dataset.size(); ++i) {
-      row.clear();
-      dataset.read(i, row);
-      see(row);
-    }
+void see_all(const Dataset& dataset, const std::function<void(const SampleRow&)>& see) {
+  run_unless_interrupted([&](const std::stop_token& stop) {
+    for_each_row(dataset, stop, [&](std::int64_t, const SampleRow& row) { see(row); });
   });
 }
 
 nb::object labels(const PyDataset& self) {
   const auto all = std::make_shared<std::vector<std::int64_t>>();
   all->reserve(static_cast<std::size_t>(self.dataset->size()));
-  for_each_sample(*self.dataset, [&](const SampleRow& row) { all->push_back(row.label); });
+  see_all(*self.dataset, [&](const SampleRow& row) { all->push_back(row.label); });
   return numpy_view({reinterpret_cast<std::uint8_t*>(all->data()), DType::kI64, {self.dataset->size()}}, all);
 }
 
 nb::list keys(const PyDataset& self) {
   std::vector<std::string> all;
   all.reserve(static_cast<std::size_t>(self.dataset->size()));
-  for_each_sample(*self.dataset, [&](const SampleRow& row) { all.push_back(row.key); });
+  see_all(*self.dataset, [&](const SampleRow& row) { all.push_back(row.key); });
   return texts(all);
 }
 
 }  // namespace
+
+void read_from(const Dataset& dataset, const std::function<void()>& read) {
+  if (!dataset.meters().empty()) return run_unless_interrupted([&](const std::stop_token&) { read(); });
+  const Unlocked unlocked;
+  read();
+}
 
 nb::list texts(const std::vector<std::string>& values) {
   nb::list list;

@@ -24,6 +24,10 @@ struct PyDataset {
 /// A Dataset as it is; a path or a list of paths is opened.
 PyDataset dataset_argument(nanobind::handle data);
 
+/// Reads without the interpreter's lock; Ctrl-C ends it where stores may not answer. Local reads must be short: they
+/// take no thread for it.
+void read_from(const Dataset& dataset, const std::function<void()>& read);
+
 /// One of the functions that make a data set again, for PyDataset::reduce.
 nanobind::object maker(const char* name);
 

@@ -2,6 +2,10 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +14,7 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/interruptible.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -29,9 +34,9 @@ struct PySampleFacts {
   std::shared_ptr<const Dataset> dataset;  // which the row's names are in: a predicate may keep what it is shown
 };
 
-std::vector<std::string> text_list(std::string_view name, const nb::list& values) {
+std::vector<std::string> name_list(std::string_view name, const nb::list& values) {
   std::vector<std::string> texts;
-  for (const nb::handle value : values) texts.push_back(text_argument(name, value));
+  for (const nb::handle value : values) texts.push_back(name_argument(name, value));
   return texts;
 }
 
@@ -67,13 +72,35 @@ std::vector<std::int64_t> numbers_in_mask(const nb::list& mask, std::int64_t sam
   return numbers;
 }
 
+/// As many as a predicate sees before the next are read; `first` is one of the samples.
+std::vector<SampleRow> next_rows(const Dataset& data, std::int64_t first) {
+  constexpr std::int64_t kRowsMax = 256;
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(std::min(kRowsMax, data.size() - first)));
+  std::iota(numbers.begin(), numbers.end(), first);
+  std::vector<SampleRow> rows(numbers.size());
+  read_from(data, [&] {
+    data.prepare(numbers);
+    for (std::size_t i = 0; i < rows.size(); ++i) data.read(numbers[i], rows[i]);
+  });
+  return rows;
+}
+
+/// Those for which the predicate is true.
+std::vector<std::int64_t> numbers_where(const PyDataset& self, const nb::object& predicate) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t number = 0; number < self.dataset->size();) {
+    for (SampleRow& row : next_rows(*self.dataset, number)) {
+      const nb::object facts = nb::cast(PySampleFacts{std::move(row), self.dataset});
+      if (nb::cast<bool>(nb::bool_(call_python(predicate, facts)))) numbers.push_back(number);
+      ++number;
+    }
+  }
+  return numbers;
+}
+
 /// The samples, by numbers, that `chosen` asks for.
 std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chosen) {
-  if (nb::isinstance<nb::callable>(chosen)) {
-    return samples_where(*self.dataset, [&](const SampleRow& row) {
-      return nb::cast<bool>(nb::bool_(chosen(PySampleFacts{row, self.dataset})));
-    });
-  }
+  if (nb::isinstance<nb::callable>(chosen)) return numbers_where(self, nb::borrow(chosen));
   std::vector<std::string> keys;
   if (is_path(chosen)) {
     const std::string path = path_argument("chosen", chosen);
@@ -82,10 +109,7 @@ std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chose
     const nb::list items = list_argument("chosen", chosen, "keys or numbers of samples, a mask, a path or a predicate");
     if (nb::len(items) > 0 && is_truth_value(items[0])) return numbers_in_mask(items, self.dataset->size());
     if (nb::len(items) == 0 || !nb::isinstance<nb::str>(items[0])) return integer_list("a sample's number", items, 0);
-    for (const nb::handle key : items) {
-      if (!nb::isinstance<nb::str>(key)) text_argument("a sample's key", key);  // refuses it
-      keys.push_back(path_argument("a sample's key", key));                     // which need not be UTF-8
-    }
+    keys = name_list("a sample's key", items);
   }
   std::vector<std::int64_t> numbers;
   run_unless_interrupted([&](const std::stop_token& stop) { numbers = samples_of_keys(*self.dataset, keys, stop); });
@@ -105,7 +129,7 @@ PyDataset subset_of(const PyDataset& self, nb::handle chosen) {
 PyDataset labelled(const PyDataset& self, nb::handle labels, nb::handle classes) {
   Labels chosen;
   if (!classes.is_none()) {
-    chosen.classes = text_list("a class", list_argument("classes", classes, "a list of names"));
+    chosen.classes = name_list("a class", list_argument("classes", classes, "a list of names"));
   }
   if (is_path(labels)) {
     const std::string path = path_argument("labels", labels);

@@ -15,6 +15,7 @@
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/call_arguments.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/numpy_array.h"
 #include "stoker/base/error.h"
 #include "stoker/function/python/function_introduction.h"
@@ -37,13 +38,19 @@ const char* const kMapSignature =
 
 namespace {
 
+// Ctrl-C, an exit and a lack of memory are no mistakes, and stay what they are. Called from a catch clause.
+void pass_on_unless_mistake(const nb::python_error& error) {
+  if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
+}
+
 /// What Python raises in `work` as an error of ours.
 template <typename Work>
 auto as_usage(const Work& work) {
   try {
     return work();
-  } catch (nb::python_error& error) {
-    fail(ErrorKind::kUsage, "{}", nb::cast<std::string>(nb::str(error.value())));
+  } catch (const nb::python_error& error) {
+    pass_on_unless_mistake(error);
+    fail(ErrorKind::kUsage, "{}", shown_text(error.value()));
   }
 }
 
@@ -51,7 +58,7 @@ auto as_usage(const Work& work) {
 FunctionSpec function_argument(nb::handle function) {
   const nb::tuple packed =
       as_usage([&] { return nb::borrow<nb::tuple>(nb::module_::import_("stoker._function").attr("pack")(function)); });
-  const auto place = nb::cast<std::string>(packed[0]);
+  const std::string place = text_argument("function", packed[0]);
   FunctionSpec spec{.name = nb::cast<std::string>(packed[2])};
   (place.find(".so:") == std::string::npos ? spec.python : spec.library) = place;
   const nb::bytes payload = nb::borrow<nb::bytes>(packed[1]);
@@ -66,7 +73,7 @@ std::vector<TakenValue> taken_argument(nb::handle takes) {
       taken.push_back({text_argument("takes", view), text_argument("takes", parameter)});
     }
   } else if (nb::isinstance<nb::str>(takes)) {
-    taken.push_back({nb::cast<std::string>(takes)});
+    taken.push_back({text_argument("takes", takes)});
   } else if (nb::isinstance<nb::iterable>(takes)) {
     for (const nb::handle view : takes) taken.push_back({text_argument("takes", view)});
   } else {
@@ -78,7 +85,7 @@ std::vector<TakenValue> taken_argument(nb::handle takes) {
 
 // By our name, or by any that numpy knows.
 DType dtype_argument(nb::handle dtype) {
-  std::string name = nb::isinstance<nb::str>(dtype) ? nb::cast<std::string>(dtype) : as_usage([&] {
+  std::string name = nb::isinstance<nb::str>(dtype) ? text_argument("a dtype", dtype) : as_usage([&] {
     return nb::cast<std::string>(nb::str(nb::module_::import_("numpy").attr("dtype")(dtype)));
   });
   const std::optional<DType> known = dtype_of_numpy_name(name);
@@ -122,7 +129,8 @@ nb::object host_module() {
   if (nb::object known = modules.attr("get")(kName); !known.is_none()) return known;
   nb::object made = nb::module_::import_("types").attr("ModuleType")(kName);
   const std::string_view source = python_host_source();
-  nb::module_::import_("builtins").attr("exec")(nb::str(source.data(), source.size()), made.attr("__dict__"));
+  const nb::object exec = nb::module_::import_("builtins").attr("exec"), names = made.attr("__dict__");
+  call_python(exec, nb::str(source.data(), source.size()), names);
   modules[kName] = made;
   return made;
 }
@@ -133,8 +141,9 @@ class ThreadFunction final : public SampleFunction {
   ThreadFunction(FunctionSpec spec, std::vector<ValueMeaning> meanings)
       : spec_(std::move(spec)), meanings_(std::move(meanings)), values_(meanings_.size()) {}
   ~ThreadFunction() override {
-    const nb::gil_scoped_acquire locked;
-    caller_.reset();
+    const Locked locked;
+    nb::object caller = std::move(caller_);
+    if (!locked) caller.release();  // it ends with the interpreter
   }
 
   void begin() override {}
@@ -147,7 +156,8 @@ class ThreadFunction final : public SampleFunction {
   }
 
   void call(const FunctionSeed& seed, const GivenPlaces& place) override {
-    const nb::gil_scoped_acquire locked;
+    const Locked locked;
+    if (!locked) fail(ErrorKind::kClosed, "the interpreter ends");
     const nb::object host = host_module();
     if (!caller_.is_valid()) load(host);
     nb::list arrays;
@@ -158,10 +168,10 @@ class ThreadFunction final : public SampleFunction {
     const nb::object number = nb::module_::import_("builtins").attr("int")(hex, 16);
     nb::object results;
     try {
-      results = caller_(arrays, number);
-    } catch (nb::python_error& error) {
+      results = call_python(caller_, arrays, number);
+    } catch (const nb::python_error& error) {
       if (!error.matches(host.attr("Mistake"))) throw;
-      fail(ErrorKind::kBadSample, "function '{}' {}", spec_.name, nb::cast<std::string>(nb::str(error.value())));
+      fail(ErrorKind::kBadSample, "function '{}' {}", spec_.name, shown_text(error.value()));
     }
     inside_ns_ += nb::cast<std::int64_t>(caller_.attr("inside_ns"));
     for (std::size_t i = 0; i < spec_.gives.size(); ++i)
@@ -180,10 +190,11 @@ class ThreadFunction final : public SampleFunction {
   void load(const nb::object& host) {
     try {
       const nb::object about = nb::module_::import_("json").attr("loads")(introduction_of(spec_, meanings_).dump());
-      caller_ = host.attr("Caller")(about, nb::bytes(spec_.payload.data(), spec_.payload.size()));
-    } catch (nb::python_error& error) {
-      fail(ErrorKind::kUsage, "function '{}' cannot be loaded: {}", spec_.name,
-           nb::cast<std::string>(nb::str(error.value())));
+      const nb::object make = host.attr("Caller");
+      caller_ = call_python(make, about, nb::bytes(spec_.payload.data(), spec_.payload.size()));
+    } catch (const nb::python_error& error) {
+      pass_on_unless_mistake(error);
+      fail(ErrorKind::kUsage, "function '{}' cannot be loaded: {}", spec_.name, shown_text(error.value()));
     }
   }
 
@@ -244,10 +255,10 @@ void be_home_of_functions() {
   const nb::module_ sys = nb::module_::import_("sys");
   PythonHome home;
   if (const nb::object executable = sys.attr("executable"); !executable.is_none() && nb::len(executable) > 0) {
-    home.executable = nb::cast<std::string>(executable);
+    home.executable = path_argument("sys.executable", executable);
   }
   for (const nb::handle place : sys.attr("path")) {
-    if (nb::isinstance<nb::str>(place)) home.path.push_back(nb::cast<std::string>(place));
+    if (nb::isinstance<nb::str>(place)) home.path.push_back(path_argument("sys.path", place));
   }
   set_python_home(std::move(home));
 }

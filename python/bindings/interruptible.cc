@@ -3,6 +3,7 @@
 #include <chrono>
 #include <future>
 
+#include "python/bindings/interpreter_lock.h"
 #include "stoker/base/stop_scope.h"
 
 namespace nb = nanobind;
@@ -19,11 +20,11 @@ void run_unless_interrupted(const std::function<void(std::stop_token)>& work) {
   std::stop_source stop;
   std::future<void> running;
   const auto ended_within = [&running](std::chrono::milliseconds patience) {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return running.wait_for(patience) == std::future_status::ready;
   };
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     running = std::async(std::launch::async, [&] {
       const StopScope scope(stop.get_token());
       work(stop.get_token());

@@ -16,6 +16,7 @@
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
 #include "python/bindings/function.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/loader_options.h"
 #include "python/bindings/loader_session.h"
 #include "python/bindings/log.h"
@@ -188,8 +189,10 @@ void load_state_dict(const PyLoader& self, nb::handle state) {
   self.session->load_state(json);
 }
 
-/// Another process gets a loader of its own, which goes on where this one stands.
-nb::tuple reduce(const PyLoader& self) {
+/// Another process gets a loader of its own, which goes on where this one stands. One of a class made from this one has
+/// its attributes there, too.
+nb::tuple reduce(nb::handle object) {
+  const auto& self = nb::cast<const PyLoader&>(object);
   const nb::object audit = self.options.attr("get")("audit");
   if (!audit.is_none()) {
     fail(ErrorKind::kUsage, "a loader with an audit cannot be pickled or copied: both would write to the same file");
@@ -199,7 +202,11 @@ nb::tuple reduce(const PyLoader& self) {
   for (const char* const ours : {"metrics_address", "dashboard_address", "name", "trace"}) {
     options.attr("pop")(ours, nb::none());
   }
-  return nb::make_tuple(maker("loader"), nb::make_tuple(self.data, self.recipe, options, state_dict(self)));
+  const nb::object make = nb::module_::import_("functools").attr("partial")(maker("loader"), object.type());
+  const nb::tuple arguments = nb::make_tuple(self.data, self.recipe, options, state_dict(self));
+  const nb::object attributes = nb::getattr(object, "__dict__", nb::none());
+  if (attributes.is_none()) return nb::make_tuple(make, arguments);
+  return nb::make_tuple(make, arguments, attributes);
 }
 
 nb::dict metrics(const PyLoader& self) { return metrics_dict(self.session->metrics()); }
@@ -235,7 +242,7 @@ nb::list tuning(const PyLoader& self) {
     entry["wait_share"] = move.window.wait_s / move.window.seconds;
     entry["next"] = knobs_dict(move.next);
     entry["why"] = move.why;
-    entry["settled"] = move.settled;
+    entry["settled"] = move.settled_on.has_value();
     windows.append(std::move(entry));
   }
   return windows;
@@ -269,9 +276,10 @@ std::string repr_epoch(const EpochIterator& self) {
   return fmt::format("EpochIterator(epoch={}, batches_left={})", self.epoch, self.batches_left);
 }
 
-// Before the interpreter ends: no thread of ours may outlive it, and none may speak to it any more.
+// Before the interpreter ends: no thread of a loader may outlive it, and none at all may speak to it any more.
 void end() {
   LoaderSession::close_all();
+  keep_threads_out();
   end_log();
 }
 

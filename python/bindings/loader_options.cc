@@ -72,7 +72,7 @@ OptionValue value_of(const LoaderOptionSpec& option, nb::handle value) {
 bool is_unset(const LoaderOptionSpec& option, nb::handle value) {
   if (option.initial.empty()) return value.is_none();
   if (option.initial != "auto" || !nb::isinstance<nb::str>(value)) return false;
-  const std::string text = nb::cast<std::string>(value);
+  const std::string text = text_argument(option.name, value);
   if (text != "auto") fail(ErrorKind::kUsage, "{} is '{}', but must be a whole number or 'auto'", option.name, text);
   return true;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/interruptible.h"
 #include "python/bindings/log.h"
 #include "stoker/base/error.h"
@@ -48,7 +49,7 @@ std::shared_ptr<LoaderSession> LoaderSession::start(std::shared_ptr<const Datase
 
 LoaderSession::~LoaderSession() {
   if (PyGILState_Check() == 0) return;
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   loader_.reset();
 }
 
@@ -66,7 +67,7 @@ auto LoaderSession::as_consumer(Work work) {
       if (auto result = work()) return *std::move(result);  // or rather, throws that the loader is closed here
     }
     {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       const std::unique_lock lock(consumer_, kPatience);
       if (lock) {
         if (auto result = work()) return *std::move(result);
@@ -99,7 +100,7 @@ void LoaderSession::request(const LoaderPosition& batch) {
       return true;
     });
   }
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   loader_->request(batch);
 }
 
@@ -174,17 +175,17 @@ LoaderSession::Taken LoaderSession::next(std::int64_t turn) {
 }
 
 void LoaderSession::set(const Knobs& knobs) {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   loader_->set(knobs);
 }
 
 Metrics LoaderSession::metrics() const {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return loader_->metrics();
 }
 
 LoaderReport LoaderSession::report(std::optional<std::int64_t> epoch) const {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return epoch ? loader_->report(*epoch) : loader_->report();
 }
 
@@ -198,7 +199,7 @@ void LoaderSession::headspace(int steps) {
 void LoaderSession::close() {
   if (!home_.here()) return;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     loader_->interrupt();
     const std::lock_guard lock(consumer_);
     loader_->close();
@@ -217,7 +218,7 @@ void LoaderSession::close_all() {
     if (!session || !session->home_.here()) continue;
     session->close();
     while (session->consumers_ > 0) {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       std::this_thread::yield();
     }
   }

@@ -60,8 +60,8 @@ class LoaderSession {
   /// A thread that waits for a batch is woken and gets an Error of kind closed.
   void close();
 
-  /// Closes all that are left, before the interpreter ends, and waits for the threads that took batches from them:
-  /// one that comes back for the interpreter lock after the end is ended in the midst of our code, which aborts.
+  /// Closes all that are left, before the interpreter ends, and waits for the threads that took batches from them: each
+  /// of them learns that its loader is closed.
   static void close_all();
 
  private:

@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/module.h"
 #include "stoker/base/escaped.h"
 #include "stoker/base/log.h"
@@ -35,8 +37,15 @@ class LogQueue {
       return;
     }
     messages_.push_back({level, std::string(text)});
-    // The main thread takes them when it next runs Python code; where that fails, the next deliver_log() does.
-    if (!asked_) asked_ = Py_AddPendingCall(&LogQueue::deliver_pending, nullptr) == 0;
+    ask();
+  }
+
+  /// What take() gave, in front of what came meanwhile.
+  void put_back(std::deque<Message> rest) {
+    const std::lock_guard lock(mutex_);
+    messages_.insert(messages_.begin(), std::move_iterator(rest.begin()), std::move_iterator(rest.end()));
+    for (; messages_.size() > kQueuedMax; ++dropped_) messages_.pop_back();
+    ask();
   }
 
   std::deque<Message> take() {
@@ -56,6 +65,11 @@ class LogQueue {
   }
 
  private:
+  // The main thread takes them when it next runs Python code; where that fails, the next deliver_log() does.
+  void ask() {
+    if (!asked_) asked_ = Py_AddPendingCall(&LogQueue::deliver_pending, nullptr) == 0;
+  }
+
   static int deliver_pending(void* /*unused*/) {
     try {
       deliver_log();
@@ -101,15 +115,18 @@ std::optional<LogLevel> least_level(int python) {
   return std::nullopt;
 }
 
-nb::object logger() { return nb::module_::import_("logging").attr("getLogger")("stoker"); }
+nb::object logger() {
+  const nb::object get = nb::module_::import_("logging").attr("getLogger");
+  return call_python(get, "stoker");
+}
+
+void hand_over(const Message& message) {
+  const nb::object log = logger().attr("log"), text = to_python_text(escaped(message.text), "backslashreplace");
+  call_python(log, python_level(message.level), "%s", text);
+}
 
 // A user's handler must not break the loop that happens to deliver to it; Ctrl-C, which may come while it runs, must.
-// Called from a catch clause.
-void print_unless_meant_for_the_loop(nb::python_error& error) {
-  if (!error.matches(PyExc_Exception)) throw;
-  error.restore();
-  PyErr_WriteUnraisable(nullptr);
-}
+bool is_meant_for_the_loop(const nb::python_error& error) { return !error.matches(PyExc_Exception); }
 
 }  // namespace
 
@@ -117,7 +134,8 @@ void follow_log_level() {
   static nb::ft_mutex mutex;  // does nothing where the interpreter has a lock
   static std::optional<LogLevel> followed;
   static bool first = true;
-  const std::optional<LogLevel> least = least_level(nb::cast<int>(logger().attr("getEffectiveLevel")()));
+  const nb::object get_level = logger().attr("getEffectiveLevel");
+  const std::optional<LogLevel> least = least_level(nb::cast<int>(call_python(get_level)));
   const nb::ft_lock_guard lock(mutex);
   if (!first && least == followed) return;
   first = false;
@@ -130,13 +148,19 @@ void follow_log_level() {
 }
 
 void deliver_log() {
-  const std::deque<Message> messages = queue().take();
-  for (const Message& message : messages) {
+  std::deque<Message> messages = queue().take();
+  while (!messages.empty()) {
+    const Message message = std::move(messages.front());
+    messages.pop_front();
     try {
-      logger().attr("log")(python_level(message.level), "%s",
-                           to_python_text(escaped(message.text), "backslashreplace"));
+      hand_over(message);
     } catch (nb::python_error& error) {
-      print_unless_meant_for_the_loop(error);
+      if (is_meant_for_the_loop(error)) {
+        queue().put_back(std::move(messages));
+        throw;
+      }
+      error.restore();
+      PyErr_WriteUnraisable(nullptr);
     }
   }
 }

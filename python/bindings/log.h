@@ -9,7 +9,7 @@ namespace stoker::python {
 void follow_log_level();
 
 /// Hands queued messages to Python's logging; runs no Python code if there are none. An Exception of a handler is
-/// printed, as logging itself does; what is none (KeyboardInterrupt) is thrown.
+/// printed, as logging itself does; what is none (KeyboardInterrupt) is thrown, and the messages after it stay queued.
 void deliver_log();
 
 /// Stops taking messages and delivers the last: before the interpreter ends, after every loader is closed.

@@ -23,7 +23,7 @@ std::optional<std::string> end_epoch(MemberReports& self) {
   return report && report->steps > 0 ? std::optional(report->line()) : std::nullopt;
 }
 
-LoaderReport report(const MemberReports& self, nb::handle epoch) {
+LoaderReport report_of_members(const MemberReports& self, nb::handle epoch) {
   if (epoch.is_none()) return self.since_beginning();
   return self.of(integer_argument("epoch", epoch, 0, INT64_MAX));
 }
@@ -51,7 +51,7 @@ void bind_member_reports(nb::module_& module) {
           "member"_a, "samples"_a, "wait_ns"_a, "period_ns"_a)
       .def("step", &MemberReports::step, "ns"_a)
       .def("metrics", [](const MemberReports& self) { return metrics_dict(self.metrics()); })
-      .def("report", &report, "epoch"_a.none());
+      .def("report", &report_of_members, "epoch"_a.none());
 }
 
 }  // namespace stoker::python

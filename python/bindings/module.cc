@@ -8,6 +8,7 @@ NB_MODULE(_stoker, module) {
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = STOKER_VERSION;
   bind_error(module);
+  bind_interpreter_lock(module);
   bind_log(module);
   bind_dataset(module);
   bind_calls(module);

@@ -6,6 +6,7 @@
 namespace stoker::python {
 
 void bind_error(nanobind::module_& module);
+void bind_interpreter_lock(nanobind::module_& module);
 void bind_log(nanobind::module_& module);
 void bind_dataset(nanobind::module_& module);
 /// OperatorCall, and the submodule `op`.

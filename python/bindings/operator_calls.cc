@@ -62,7 +62,7 @@ Value value_argument(const OperatorSpec& spec, std::string_view name, nb::handle
   if (!arg) return false;  // the table's check complains of the name, whatever the value
   if (arg->type == ArgType::kOperators) return calls_argument(spec, *arg, value);
   if (PyBool_Check(value.ptr())) return value.is(nb::handle(Py_True));
-  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
+  if (nb::isinstance<nb::str>(value)) return text_argument(fmt::format("{}: {}", spec.name, name), value);
   double number = 0;
   if (nb::try_cast(value, number)) return number;
   std::vector<double> numbers;
@@ -168,7 +168,7 @@ OperatorCall call_of(const OperatorSpec& spec, const nb::args& positional, const
     call.args.emplace_back(arg, value_argument(spec, arg, positional[i]));
   }
   for (const auto& [key, value] : named) {
-    const std::string arg = nb::cast<std::string>(key);
+    const std::string arg = shown_text(key);
     call.args.emplace_back(arg, value_argument(spec, arg, value));
   }
   return check_call(call);

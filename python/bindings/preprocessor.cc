@@ -16,6 +16,7 @@
 #include "python/bindings/batch.h"
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/function.h"
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/interruptible.h"
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
@@ -56,7 +57,7 @@ class HeldItems {
 
  private:
   static bool is_item(nb::handle given) {
-    return is_path(given) || nb::isinstance<nb::dict>(given) || PyObject_CheckBuffer(given.ptr()) != 0;
+    return is_path(given) || nb::isinstance<nb::dict>(given) || has_bytes(given);
   }
 
   void add(nb::handle item) {
@@ -93,7 +94,14 @@ bool keeps_bad(nb::handle policy) {
 
 struct PyPreprocessor {
   std::shared_ptr<Preprocessor> made;
+  bool calls_functions = false;
 };
+
+// Only then is it worth a thread of its own, so that Ctrl-C ends it.
+bool may_take_long(const PyPreprocessor& self, const HeldItems& held) {
+  constexpr std::size_t kQuickItemsMax = 32;
+  return self.calls_functions || held.has_places() || held.items().size() > kQuickItemsMax;
+}
 
 void construct_preprocessor(PyPreprocessor* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
@@ -113,8 +121,9 @@ void construct_preprocessor(PyPreprocessor* self, const nb::args& positional, co
   options.store = {.endpoint = text("store_endpoint"),
                    .region = text("store_region"),
                    .anonymous = given["store_anonymous"] && flag_argument("store_anonymous", given["store_anonymous"])};
-  if (!recipe.functions().empty()) be_home_of_functions();
-  new (self) PyPreprocessor{make_shared_at_home<Preprocessor>(recipe, options)};
+  const bool calls_functions = !recipe.functions().empty();
+  if (calls_functions) be_home_of_functions();
+  new (self) PyPreprocessor{make_shared_at_home<Preprocessor>(recipe, options), calls_functions};
 }
 
 PyBatch answer(const PyPreprocessor& self, const nb::args& positional, const nb::kwargs& named) {
@@ -129,10 +138,10 @@ PyBatch answer(const PyPreprocessor& self, const nb::args& positional, const nb:
                         .batch = number_of(given, "batch"),
                         .keeps_bad = keeps_bad(given["bad_sample"])};
   PyBatch batch;
-  if (held.has_places()) {
+  if (may_take_long(self, held)) {
     run_unless_interrupted([&](const std::stop_token& stop) { batch.batch = self.made->run(request, stop); });
   } else {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     batch.batch = self.made->run(request);
   }
   return batch;

@@ -42,7 +42,8 @@ Recipe with_added(const Recipe& recipe, nb::handle call) {
 }
 
 // Of a name that is neither an operator nor a method. An AttributeError, for others ask by it what there is.
-nb::object no_such_method(const Recipe& /*self*/, const std::string& name) {
+nb::object no_such_method(const Recipe& /*self*/, const nb::str& attribute) {
+  const std::string name = shown_text(attribute);
   std::string why = fmt::format("'Recipe' has no '{}'", name);
   if (!name.starts_with('_')) {
     try {

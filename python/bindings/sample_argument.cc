@@ -23,7 +23,7 @@ nb::object field_of(const nb::dict& sample, const std::string& name) {
     nb::object found;
     for (const auto& [field, value] : sample) {
       if (!nb::isinstance<nb::str>(field)) continue;
-      const std::string text = path_argument("field", field);
+      const std::string text = name_argument("a field", field);
       if (!is_image_field_name(text)) continue;
       if (text.find('.') == std::string::npos) return nb::borrow(value);
       if (!found.is_valid()) found = nb::borrow(value);

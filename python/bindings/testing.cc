@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/bindings/interpreter_lock.h"
 #include "python/bindings/module.h"
 #include "python/bindings/operator_calls.h"
 #include "stoker/base/isa.h"
@@ -186,7 +187,7 @@ void bind_testing(nb::module_& module) {
   testing.def("operators", &operators);
   testing.def("metrics", &known_metrics);
   testing.def("loader_options", &known_options);
-  testing.def("log", &log_text, "level"_a, "text"_a, nb::call_guard<nb::gil_scoped_release>());
+  testing.def("log", &log_text, "level"_a, "text"_a, nb::call_guard<Unlocked>());
   testing.def("available_isas", &isas);
   testing.def(
       "select_isa", [](const std::string& name) { select_isa(name); }, "name"_a);

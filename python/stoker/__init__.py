@@ -35,7 +35,7 @@ _tell_signatures([Loader, Preprocessor, Recipe], open, Recipe.to_toml, recipe().
 del _public
 
 
-def include_folder():
+def include_folder() -> str:
     """Where stoker_function.h is, which functions in shared objects include.
 
     >>> import os

@@ -34,7 +34,9 @@ def operator_call(name, args):
     return getattr(_stoker.op, name)(**args)
 
 
-def loader(data, recipe, options, state):
-    made = _stoker.Loader(data, recipe, **options)
-    made.load_state_dict(state)
+def loader(kind, data, recipe, options, state):
+    """Of a class made from Loader, too, whose own __init__ may take something else: pickle restores what that sets."""
+    made = kind.__new__(kind)
+    _stoker.Loader.__init__(made, data, recipe, **options)
+    _stoker.Loader.load_state_dict(made, state)
     return made

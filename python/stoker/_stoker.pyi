@@ -1,7 +1,7 @@
 """The compiled part of stoker, which exports its public names. A test compares this file with the compiled module."""
 
 from os import PathLike
-from typing import Any, Callable, Iterable, Mapping, Protocol, Sequence, TypeVar, Union
+from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, NoReturn, Protocol, Sequence, TypeVar, Union
 
 import numpy
 from numpy import dtype as _NumpyType
@@ -444,7 +444,7 @@ class Tensor:
     def __len__(self) -> int: ...
     def __eq__(self, other: NDArray[Any]) -> Any: ...  # type: ignore[override]
     def __ne__(self, other: NDArray[Any]) -> Any: ...  # type: ignore[override]
-    def __getitem__(self, index: Never) -> Never: ...
+    def __getitem__(self, index: NoReturn) -> NoReturn: ...
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
     def __dlpack__(
         self,

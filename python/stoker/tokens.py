@@ -5,16 +5,31 @@
 makes corpus.bin and corpus.idx, which stoker.open("corpus.bin", tokens=1024) reads.
 """
 
+from __future__ import annotations
+
 import os
 import pathlib
+from os import PathLike
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Sequence, Union
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
 _MAGIC = b"MMIDIDX\x00\x00"
 _CODES = {"uint8": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint16": 8}
+_TOKENS_MAX = (1 << 31) - 1  # of a document: the index has their number in 32 bits
+
+_Path = Union[str, "PathLike[str]"]
 
 
-def write(path, documents, vocab=None, dtype=None):
+def write(
+    path: _Path,
+    documents: Iterable[Sequence[int] | NDArray[Any]],
+    vocab: int | None = None,
+    dtype: DTypeLike | None = None,
+) -> tuple[int, int]:
     """Writes PATH.bin and PATH.idx, whole or not at all; returns (documents, tokens).
 
     path: with or without .bin at its end: "corpus" and "corpus.bin" make the same files
@@ -46,6 +61,9 @@ def write(path, documents, vocab=None, dtype=None):
                 tokens = np.asarray(document)
                 if tokens.ndim != 1 or (tokens.size and tokens.dtype.kind not in "iu"):
                     raise ValueError(f"document {len(lengths)} is not a list of whole numbers")
+                if tokens.size > _TOKENS_MAX:
+                    raise ValueError(f"document {len(lengths)} has {tokens.size} tokens, and an index has room for {_TOKENS_MAX}: cut "
+                                     "it into several")
                 if tokens.size and not (least <= tokens.min() and tokens.max() <= most):
                     raise ValueError(f"document {len(lengths)} has tokens from {tokens.min()} to {tokens.max()}, beyond {least} to {most}")
                 file.write(tokens.astype(dtype).astype(dtype.newbyteorder("<")).tobytes())
@@ -69,6 +87,6 @@ def write(path, documents, vocab=None, dtype=None):
     return len(lengths), int(sum(lengths))
 
 
-def _to_disk(file):
+def _to_disk(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())

@@ -140,7 +140,8 @@ class Loader:
         options = {**options, "channels_last": self._form.channels_last}
         if not self._is_placed:  # another process has its own place
             options = {name: value for name, value in options.items() if name not in ("rank", "world")}
-        return _make_loader, (data, recipe, options, state, self._epoch)
+        more = {name: value for name, value in self.__dict__.items() if name not in Loader.__annotations__}
+        return _make_loader, (type(self), data, recipe, options, state, self._epoch), more or None
 
     def _check_place(self) -> None:
         """Against a process group that was made after the loader, unless the arguments gave its place."""
@@ -216,6 +217,7 @@ class Loader:
         2
         """
         self._loader.load_state_dict(state_dict)
+        self._epoch = None  # the state says which epoch comes next
 
     @property
     def quarantine(self) -> list[dict[str, Any]]:
@@ -403,9 +405,11 @@ def _as_tensor(output: stoker.Tensor | stoker.Ragged | stoker.Padded, form: _For
 
 
 def _make_loader(
-    data: stoker.Dataset, recipe: stoker.Recipe, options: dict[str, Any], state: dict[str, Any], epoch: int | None
+    kind: type[Loader], data: stoker.Dataset, recipe: stoker.Recipe, options: dict[str, Any], state: dict[str, Any],
+    epoch: int | None
 ) -> Loader:
-    loader = Loader(data, recipe, **options)
-    loader.load_state_dict(state)
+    loader = kind.__new__(kind)
+    Loader.__init__(loader, data, recipe, **options)  # a derived class's own may take something else
+    Loader.load_state_dict(loader, state)
     loader._epoch = epoch
     return loader

@@ -170,3 +170,21 @@ def test_a_batch_has_seeds_for_what_its_consumer_draws(folder):
     assert not {noise for noise, *_ in seeds(seed=6)} & set(numbers)
     of_request = stoker.Preprocessor(pictures())([sample_images.encoded(sample_images.picture(57, 43))], seed=5).random_seed()
     assert 0 <= of_request < 2**63
+
+
+def process_ids(images):
+    return np.full(len(images), functions.process_id(images))
+
+
+def test_requests_of_all_sizes_start_few_processes():
+    """And what they give does not depend on how large others were before."""
+    coded = [sample_images.encoded(sample_images.picture(57, 43, seed=seed)) for seed in range(16)]
+    ready = stoker.Preprocessor(pictures().map(process_ids, "image", {"process": ("i64", ())}, batch=True), threads=1)
+    processes = [set(np.from_dlpack(ready(coded[:count]).process).tolist()) for count in range(1, 17)]
+    assert all(len(each) == 1 for each in processes) and len(set.union(*processes)) <= 5
+    recipe = pictures().map(functions.noise_of_batch, "image", IMAGE, batch=True)
+    fresh, used = (stoker.Preprocessor(recipe, threads=1) for _ in range(2))
+    used(coded)
+    for count in (1, 3, 5):
+        one, other = (np.array(np.from_dlpack(each(coded[:count], seed=3).image)) for each in (fresh, used))
+        np.testing.assert_array_equal(one, other)

@@ -1,5 +1,8 @@
 """Data sets made from others: subsets, other labels, mixtures."""
 
+import argparse
+import asyncio
+import concurrent.futures
 import copy
 import multiprocessing
 import os
@@ -7,13 +10,19 @@ import pickle
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
+from pathlib import Path
 
 import numpy
 import pytest
 import torch
 
 import stoker
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/cli"))
+from web_server import Server
 
 
 def keys(data):
@@ -227,3 +236,68 @@ def test_views_reach_a_spawned_process(folder):
     assert results.get(timeout=60) == audit_of(data)
     child.join()
     assert child.exitcode == 0
+
+
+def test_a_data_set_where_a_list_is_meant_is_refused_unread(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "copy")
+    data = stoker.open(tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy")  # its samples cannot be read any more
+    for use in (lambda: stoker.mix(data, [1]), lambda: stoker.mix([data], data), lambda: data.subset(data),
+                lambda: data.with_labels(data), lambda: data.with_labels([0] * 50, data)):
+        with pytest.raises(stoker.Error, match=r" is Dataset\(50 samples, 3 classes\), but must be ") as caught:
+            use()
+        assert caught.value.kind == "usage"
+
+
+class Gate(Server):
+    """Counts the requests that are open at once. While it is shut, it answers none before there were as many as are wanted."""
+
+    HANG_S = 20
+
+    def __init__(self, folder, wanted):
+        super().__init__(argparse.Namespace(folder=folder, latency=0, share=0, faults=[], after=0, seed=1, secret="",
+                                            redirect_to=""))
+        self.wanted, self.open, self.most, self.is_shut = wanted, 0, 0, False
+
+    def shut(self):
+        self.most, self.is_shut = 0, True
+
+    async def send_file(self, *request):
+        self.open += 1
+        self.most = max(self.most, self.open)
+        end = time.monotonic() + self.HANG_S
+        while self.is_shut and self.most < self.wanted:
+            await asyncio.sleep(0.01)
+            self.is_shut = time.monotonic() < end
+        self.open -= 1
+        await super().send_file(*request)
+
+
+@pytest.fixture
+def gate(folder, tmp_path):
+    """Of the folder's samples in a dozen shards; and their URL."""
+    pack = [os.environ["STOKER_BIN"], "pack", folder, tmp_path / "packed", "--shard-size", "16KiB"]
+    subprocess.run(pack, check=True, capture_output=True)
+    gate, started = Gate(tmp_path / "packed", wanted=8), concurrent.futures.Future()
+
+    async def serve():
+        listening = await asyncio.start_server(gate.serve, "127.0.0.1", 0)
+        ended = asyncio.Event()
+        started.set_result((asyncio.get_running_loop(), ended, listening.sockets[0].getsockname()))
+        await ended.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    loop, ended, (host, port) = started.result(Gate.HANG_S)
+    yield gate, f"http://{host}:{port}"
+    loop.call_soon_threadsafe(ended.set)
+    thread.join()
+
+
+@pytest.mark.parametrize("listed", ["labels", "keys"])
+def test_shards_in_a_store_are_asked_for_together_when_all_samples_are_listed(gate, listed):
+    server, url = gate
+    data = stoker.open(url)
+    server.shut()
+    assert len(getattr(data, listed)) == 50
+    assert server.most >= server.wanted

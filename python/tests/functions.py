@@ -237,3 +237,13 @@ def fails_for_batches(images):
 def hangs_for_batches(images):
     while True:
         time.sleep(1)
+
+
+def waits(image, calls):
+    """Until there is a file, or two seconds."""
+    with open(calls, "a") as file:
+        file.write("called\n")
+    end = time.monotonic() + 2
+    while not os.path.exists(calls + ".go") and time.monotonic() < end:
+        time.sleep(0.001)
+    return image

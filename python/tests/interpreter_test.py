@@ -130,7 +130,8 @@ ON_A_SILENT_SERVER = """
 """
 
 
-@pytest.mark.parametrize("wait", ["data[7]", "stoker.Loader(data, 'imagenet-train', batch=10)",
+@pytest.mark.parametrize("wait", ["data[7]", "data.subset(lambda facts: True)",
+                                  "stoker.Loader(data, 'imagenet-train', batch=10)",
                                   "list(stoker.Loader(data, 'imagenet-train', batch=10))"])
 def test_ctrl_c_ends_the_wait_for_a_server_and_leaves_the_data_usable(folder, tmp_path, wait):
     subprocess.run([os.environ["STOKER_BIN"], "pack", folder, tmp_path], check=True, capture_output=True)
@@ -138,6 +139,59 @@ def test_ctrl_c_ends_the_wait_for_a_server_and_leaves_the_data_usable(folder, tm
         done = run(ON_A_SILENT_SERVER.replace("WAIT", wait), server.url, server.process.pid,
                    timeout=REQUEST_SECONDS_MAX)
     assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() None\nTrue 5\n", "")
+
+
+# As above, of three hundred thousand samples. What was interrupted gave nothing.
+LISTING = """
+    import os, signal, sys, threading, stoker
+    data = stoker.open(sys.argv[1:] * 300, use_index=False)
+    def interrupt():
+        started.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+    started, listed = threading.Event(), None
+    threading.Thread(target=interrupt).start()
+    sys.setswitchinterval(1000)
+    try:
+        started.set()
+        listed = data.LISTED
+    except KeyboardInterrupt as error:
+        print(repr(error), error.__context__, listed)
+    print(len(data.LISTED))
+"""
+
+
+@pytest.mark.parametrize("listed", ["labels", "keys"])
+def test_ctrl_c_ends_the_listing_of_all_samples(many_members, listed):
+    done = run(LISTING.replace("LISTED", listed), many_members)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() None None\n300000\n", "")
+
+
+def test_ctrl_c_ends_a_request_that_calls_a_function_for_many_items(folder, tmp_path):
+    """The function waits until the signal was seen, or two seconds: all items would take longer than the program may."""
+    done = run("""
+        import os, signal, sys, threading, time, stoker
+        sys.path.append(sys.argv[2])
+        calls = sys.argv[3]
+        def interrupt():
+            while not os.path.exists(calls):
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+        def handler(*_):
+            open(calls + ".go", "x").close()
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGINT, handler)
+        image = stoker.open(sys.argv[1])[0]["jpg"]
+        recipe = stoker.recipe().decode().resize((20, 24)).layout("nhwc")
+        recipe = recipe.map("functions:waits", "image", {"image": ("u8", (20, 24, 3))}, arguments={"calls": calls})
+        ready = stoker.Preprocessor(recipe, threads=1)
+        threading.Thread(target=interrupt).start()
+        try:
+            ready([image] * 30)
+        except KeyboardInterrupt as error:
+            print(repr(error), error.__context__, 1 <= len(open(calls).readlines()) < 30)
+        print(len(ready([image] * 2)))
+    """, folder, Path(__file__).parent, tmp_path / "calls")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() None True\n2\n", "")
 
 
 def test_no_thread_is_left_after_close_or_when_the_loader_is_dropped(folder):
@@ -209,6 +263,47 @@ def test_the_program_ends_while_another_thread_waits_for_batches(folder):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# Wherever in the call the other thread is when the interpreter ends; `stays` is in the midst of Python code then.
+IN_A_CALL = """
+    import os, sys, threading, stoker
+    def stays(*_):
+        began.set()
+        while True:
+            os.stat("/")  # gives the interpreter lock up
+    data = stoker.open(sys.argv[1])
+    image, recipe = data[0]["jpg"], stoker.recipe().decode().resize((8, 8))
+    mapped = recipe.layout("nhwc").map("__main__:stays", "image", {"image": ("u8", (8, 8, 3))})
+    ready, loader = stoker.Preprocessor(recipe, threads=2), stoker.Loader(data, recipe, batch=8, threads=1)
+    def work():
+        while True:
+            CALL
+            began.set()
+    began = threading.Event()
+    threading.Thread(target=work, daemon=True).start()
+    began.wait()
+"""
+
+
+@pytest.mark.parametrize("call", ["ready(image)", "ready([image] * 40)", "recipe.apply(image)", "mapped.apply(image)",
+                                  "data.labels", "data[0]", "data.subset(stays)", "loader.metrics()",
+                                  "stoker.open(sys.argv[1])"])
+def test_the_program_ends_while_another_thread_is_in_a_call(folder, call):
+    for _ in range(3):
+        done = run(IN_A_CALL.replace("CALL", call), folder)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_forked_child_ends_while_threads_of_its_parent_are_in_calls(folder):
+    done = run(IN_A_CALL.replace("CALL", "data[0]") + """
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            sys.exit(len(data.labels) - 50)
+        assert os.waitpid(child, 0)[1] == 0
+""", folder)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_handler_that_is_slow_or_needs_the_lock_does_not_stop_the_loader(folder):
     done = run("""
         import logging, sys, threading, stoker
@@ -249,6 +344,39 @@ def test_an_exception_of_a_handler_is_printed_and_ctrl_c_in_it_is_not_lost(folde
     """, folder)
     assert (done.returncode, done.stdout) == (0, "interrupted by ctrl-c\n")
     assert "RuntimeError: from the handler" in done.stderr
+
+
+def test_ctrl_c_in_a_handler_loses_no_message_that_comes_after(folder):
+    """The other thread speaks while the main one waits for it, and takes no message."""
+    done = run("""
+        import logging, sys, threading, stoker
+        from stoker import _testing
+        told = []
+        class Handler(logging.Handler):
+            def emit(self, record):
+                told.append(record.getMessage())
+                if told[-1] == "first":
+                    raise KeyboardInterrupt
+        logging.getLogger("stoker").addHandler(Handler())
+        def speak():
+            started.wait()
+            for text in ("first", "second", "third"):
+                _testing.log(3, text)
+        started = threading.Event()
+        thread = threading.Thread(target=speak)
+        thread.start()
+        sys.setswitchinterval(1000)
+        try:
+            started.set()
+            thread.join()
+            stoker.open(sys.argv[1])
+        except KeyboardInterrupt:
+            print("interrupted")
+        thread.join()
+        stoker.open(sys.argv[1])
+        print(told)
+    """, folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n['first', 'second', 'third']\n", "")
 
 
 def test_messages_reach_pythons_logging_at_their_level(caplog):

@@ -222,3 +222,31 @@ def test_an_exception_of_a_signals_handler_takes_no_batch_away(folder):
         sys.setswitchinterval(interval)
         signal.signal(signal.SIGUSR1, before)
     assert interrupted > 0
+
+
+class OfAFolder(stoker.Loader):
+    """It is not made as a Loader is."""
+
+    def __init__(self, folder, note):
+        super().__init__(folder, stoker.recipe().decode().resize((8, 8)), batch=8, seed=1, threads=1)
+        self.note = note
+
+
+class OfAFolderForTorch(stoker.torch.Loader):
+    """It neither."""
+
+    def __init__(self, folder, note):
+        super().__init__(folder, stoker.recipe().decode().resize((8, 8)), batch=8, seed=1, threads=1)
+        self.note = note
+
+
+@pytest.mark.parametrize("duplicate", [lambda loader: pickle.loads(pickle.dumps(loader)), copy.copy, copy.deepcopy],
+                         ids=["pickle", "copy", "deepcopy"])
+@pytest.mark.parametrize("kind", [OfAFolder, OfAFolderForTorch])
+def test_a_copy_is_of_the_same_class_with_what_that_adds(folder, kind, duplicate):
+    with kind(folder, note=["mine"]) as loader:
+        batches = loader.epoch(0)
+        next(batches)
+        with duplicate(loader) as copied:
+            assert type(copied) is kind and copied.note == ["mine"]
+            assert contents(copied) == contents(batches)

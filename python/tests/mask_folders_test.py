@@ -109,6 +109,22 @@ def test_pascal_voc(voc):
         assert batch.labels[slot].tolist() == [{"dog": 11, "sofa": 17, "bus": 5}[of]]
 
 
+def test_ade20k(tmp_path):
+    """With the part that is not asked for. Class 0 is what has no class."""
+    names = ("training/ADE_train_00000002", "training/ADE_train_00000001", "validation/ADE_val_00000001")
+    for number, name in enumerate(names, 1):
+        image, ids = scene(number)
+        put(tmp_path / f"images/{name}.jpg", image)
+        put(tmp_path / f"annotations/{name}.png", ids)
+    data = listed(tmp_path, "annotations")
+    assert data.keys == ["images/training/ADE_train_00000001", "images/training/ADE_train_00000002"]
+    recipe = whole(stoker.recipe()).view("mask", field="mask.png").like("image").decode_mask(classes="from_one")
+    (batch,) = stoker.Loader(data, recipe, batch=2, order="none", bad_sample="fail")
+    for number, image, mask in zip((2, 1), batch.image.numpy(), batch.mask.numpy()):
+        assert abs(image.astype(int) - 20 * number).max() <= 2
+        np.testing.assert_array_equal(mask, scene(number)[1] - np.uint8(1))
+
+
 def test_a_recipe_by_name_takes_the_list(voc):
     root, chosen = voc
     listed(root, "ImageSets")

@@ -160,9 +160,64 @@ def test_what_makes_no_sense_is_refused():
     assert "fill is 'x', but must be a number" in refusal_of_call(
         lambda: base.map(words, "image", {"numbers": ("i64", (2,), 5, "x")}))
     assert "pad_to: count is 0" in refusal_of_call(lambda: boxes.pad_to(0))
+    for dtype, fill in (("u16", -1.5), ("u32", -1), ("i8", 128), ("bool", 2), ("f16", 70000)):
+        wrong = stoker.recipe().view("x", field="x.npy").decode_array(dtype, shape=(-1, 2)).pad_to(3, fill)
+        assert f"view 'x': its values are {dtype}, so fill cannot be {fill}" in refusal(wrong)
+    assert "view 'numbers': its values are i32, so fill cannot be 3000000000" in refusal(
+        base.map(words, "image", {"numbers": ("i32", (2,), 5, 3e9)}))
 
 
 def refusal_of_call(call):
     with pytest.raises(stoker.Error) as error:
         call()
     return str(error.value)
+
+
+FILLS_BY_TYPE = {"u8": 255, "i8": -128, "u16": 65535, "i16": -32768, "u32": 10**9, "i32": -10**9, "u64": 10**9,
+                 "i64": -10**9, "f16": -0.5, "bf16": -0.5, "f32": 0.5, "f64": 0.1, "bool": 1}
+
+
+def in_numpy(tensor, dtype):
+    if dtype != "bf16":
+        return np.asarray(tensor)
+    return pytest.importorskip("torch").from_dlpack(tensor).float().numpy()
+
+
+@pytest.mark.parametrize("dtype, fill", FILLS_BY_TYPE.items())
+def test_rows_of_every_type_are_filled(tmp_path, dtype, fill):
+    """Whatever was in the memory before, which a loader uses for batch after batch."""
+    arrays = [io.BytesIO() for _ in range(16)]
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for number, array in enumerate(arrays):
+            np.save(array, np.ones((number % 5, 2), np.uint8))
+            member = tarfile.TarInfo(f"{number:04}.x.npy")
+            member.size = array.tell()
+            tar.addfile(member, io.BytesIO(array.getvalue()))
+    recipe = stoker.recipe().view("x", field="x.npy").decode_array(dtype, shape=(-1, 2), most=4).pad_to(4, fill)
+    with stoker.Loader(tmp_path / "a.tar", recipe, batch=4, seed=5, threads=1, tune="off") as loader:
+        for batch in (batch for epoch in range(2) for batch in loader.epoch(epoch)):
+            for key, values in zip(batch.key, in_numpy(batch.x.values, dtype)):
+                count = int(key) % 5
+                assert (values[:count] == 1).all() and (values[count:] == fill).all()
+    if dtype != "bf16":
+        for reference in (False, True):
+            alone = recipe.apply({"x.npy": arrays[3].getvalue()}, reference=reference)["x"]
+            assert (alone[:3] == 1).all() and (alone[3:] == fill).all()
+
+
+NUMBERS = {name: (name, ()) for name in FILLS_BY_TYPE if name != "bf16"}
+
+
+def ones(image):
+    return (1,) * len(NUMBERS)
+
+
+def test_numbers_of_functions_in_slots_without_a_sample(shard):
+    recipe = stoker.recipe().decode().resize((26, 38)).map(ones, "image", NUMBERS)
+    with stoker.Loader(shard, recipe, batch=10, tail="pad", threads=1, tune="off") as loader:
+        for batch in loader:
+            for name in NUMBERS:
+                has_none = name.startswith("u") or name == "bool"
+                want = np.where(np.asarray(batch.valid), 1, 0 if has_none else -100)
+                np.testing.assert_array_equal(np.asarray(batch[name]), want)
+        assert not batch.valid.all()

@@ -168,3 +168,17 @@ def test_an_image_of_one_channel_is_an_image(recipe):
 def test_an_open_file_is_refused():
     with pytest.raises(stoker.Error, match="an open file: give its bytes, as by .read"):
         stoker.Preprocessor(stoker.recipe().decode().resize((8, 8)))(io.BytesIO(b"no\nimage\n"))
+
+
+def test_items_may_be_in_an_array(files, recipe):
+    ready, images = stoker.Preprocessor(recipe), [file.read_bytes() for file in files[:3]]
+    want = ready(images).image.numpy()
+    for items in (np.array([str(file) for file in files[:3]]), np.array(files[:3], dtype=object), np.array(images, dtype=object)):
+        np.testing.assert_array_equal(ready(items).image.numpy(), want)
+    np.testing.assert_array_equal(ready(np.frombuffer(images[0], np.uint8)).image.numpy(), want[:1])
+    np.testing.assert_array_equal(ready(memoryview(images[0]).cast("c")).image.numpy(), want[:1])
+    assert len(ready(np.array([], dtype=object))) == 0
+    for wrong in (np.zeros(3, np.float32), np.array([1, 2])):
+        with pytest.raises(stoker.Error, match="must be bytes or an array of uint8") as error:
+            ready(wrong)
+        assert error.value.kind == "usage"

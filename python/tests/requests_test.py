@@ -1,5 +1,6 @@
 """Batches that are asked for one by one, and batches that go to another process."""
 
+import copy
 import gc
 import multiprocessing
 import pickle
@@ -241,3 +242,23 @@ def test_batches_come_from_another_process(folder, recipe):
         received.append(contents(batch))
     process.join()
     assert received == expected and process.exitcode == 0
+
+
+def pickled(protocol):
+    return lambda batch: pickle.loads(pickle.dumps(batch, protocol=protocol))
+
+
+@pytest.mark.parametrize("duplicate", [pickled(2), pickled(4), pickled(5), copy.copy, copy.deepcopy],
+                         ids=["protocol 2", "protocol 4", "protocol 5", "copy", "deepcopy"])
+def test_a_copy_of_a_batch_can_be_written_to_where_the_batch_can(folder, every_form, duplicate):
+    with stoker.Loader(folder, every_form, batch=4, threads=1) as loader:
+        batch = next(iter(loader))
+        before, again = contents(batch), duplicate(batch)
+        assert contents(again) == before
+        for output in (again.image, again.coded.values, again.filled.values):
+            output.numpy()[...] = 7
+        assert (again.image.numpy() == 7).all() and contents(batch) == before, "it has memory of its own"
+        buffers = []
+        text = pickle.dumps(batch, protocol=5, buffer_callback=buffers.append)
+        read_only = pickle.loads(text, buffers=[bytes(buffer) for buffer in buffers])
+        assert not duplicate(read_only).image.numpy().flags.writeable

@@ -34,7 +34,7 @@ def test_a_state_is_small_and_plain(folder, recipe):
         state = loader.state_dict()
         assert (state["epoch"], state["batch"]) == (0, 1)
         assert json.loads(json.dumps(state)) == pickle.loads(pickle.dumps(state)) == state
-        assert len(json.dumps(state)) < 1000
+        assert len(json.dumps(state)) < 400  # docs/concepts.md: about 200
 
 
 def test_any_number_of_ranks_goes_on_where_another_stopped(folder, recipe, rounds):

@@ -1,13 +1,14 @@
 """The stub file says what is there: no more, no less."""
 
 import ast
+import builtins
 import inspect
 from pathlib import Path
 
 import pytest
 
 import stoker
-from stoker import _stoker, _testing
+from stoker import _stoker, _testing, tokens
 
 STUBS = ast.parse(Path(stoker.__file__).with_name("_stoker.pyi").read_text())
 OPERATORS = {node.name: node for stub in STUBS.body if getattr(stub, "name", "") == "_Operators"
@@ -39,6 +40,21 @@ def test_every_member_is_in_the_stubs():
         if name == "Recipe":
             compiled -= {"__getattr__"}  # which always raises, and would make type checkers take any name
         assert compiled == members(stub) - ORDINARY, name
+
+
+def test_every_name_in_the_stubs_is_known():
+    names = [node for node in ast.walk(STUBS) if isinstance(node, ast.Name)]
+    known = {node.name for node in STUBS.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))} | set(vars(builtins))
+    known |= {alias.asname or alias.name for node in STUBS.body if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names}
+    known |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    assert {node.id for node in names} - known == set()
+
+
+@pytest.mark.parametrize("function", [stoker.include_folder, tokens.write], ids=lambda function: function.__name__)
+def test_functions_in_python_have_types(function):
+    signature = inspect.signature(function)
+    types = [signature.return_annotation, *(parameter.annotation for parameter in signature.parameters.values())]
+    assert inspect.Signature.empty not in types
 
 
 def test_properties_are_properties():

@@ -388,3 +388,11 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path):
         with pytest.raises(ValueError, match=words):
             token_files.write(tmp_path / "a", documents, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_document_that_is_too_long_for_an_index_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(token_files, "_TOKENS_MAX", 3)
+    assert token_files.write(tmp_path / "a", [[1, 2], [3, 4, 5]]) == (2, 5)
+    with pytest.raises(ValueError, match="document 1 has 4 tokens, and an index has room for 3: cut it into several"):
+        token_files.write(tmp_path / "b", [[1, 2], [3, 4, 5, 6]])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.idx"]

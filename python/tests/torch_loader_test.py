@@ -285,3 +285,12 @@ def test_a_network_learns_from_it(folder):
                 total += loss.item()
             losses.append(total / len(loader))
     assert losses[-1] < losses[0] / 3
+
+
+def test_a_state_that_is_loaded_takes_the_place_of_an_epoch_that_was_set(folder, recipe):
+    with stoker.torch.Loader(folder, recipe, batch=8) as loader:
+        next(iter(loader))
+        state = loader.state_dict()
+        loader.set_epoch(0)
+        loader.load_state_dict(state)
+        assert [batch.position[0].item() for batch in loader] == [8, 16, 24, 32, 40]

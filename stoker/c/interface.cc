@@ -237,7 +237,12 @@ int stoker_loader_report(StokerLoader* loader, const char** json) {
   });
 }
 
-void stoker_loader_interrupt(StokerLoader* loader) { loader->loader.interrupt(); }
+void stoker_loader_interrupt(StokerLoader* loader) {
+  attempt([&] {  // in a child that was forked since the loader was made, it cannot
+    loader->loader.interrupt();
+    return kStokerOk;
+  });
+}
 void stoker_loader_destroy(StokerLoader* loader) { delete loader; }
 
 int32_t stoker_batch_size(const StokerBatch* batch) { return batch->batch->size(); }

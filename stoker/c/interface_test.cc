@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/c/stoker.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/format/tar_testing.h"
@@ -201,6 +203,33 @@ TEST_F(CInterface, AWaitingConsumerIsInterrupted) {
   EXPECT_EQ(stoker_loader_next(loader, &held[7]), kStokerClosed);
   EXPECT_EQ(stoker_loader_next_within(loader, 1, &held[7]), kStokerClosed);
   for (int i = 0; i < count; ++i) stoker_batch_release(held[i]);
+  stoker_loader_destroy(loader);
+}
+
+TEST_F(CInterface, InAForkedChildAnInterruptDoesNothing) {
+  if (!kChildrenOfThreadsWork) GTEST_SKIP();
+  StokerLoader* const loader = this->loader({"batch=2"});
+  EXPECT_EQ(status_in_child([&] {
+              stoker_loader_interrupt(loader);
+              return 3;
+            }),
+            3);
+  StokerBatch* batch = nullptr;
+  EXPECT_EQ(stoker_loader_next(loader, &batch), kStokerOk);
+  stoker_batch_release(batch);
+  stoker_loader_destroy(loader);
+}
+
+TEST_F(CInterface, WaitsAsLongAsItIsTold) {
+  StokerLoader* const loader = this->loader({"batch=2"});
+  StokerBatch* batch = nullptr;
+  EXPECT_EQ(stoker_loader_next_within(loader, std::numeric_limits<std::int64_t>::max(), &batch), kStokerOk);
+  ASSERT_NE(batch, nullptr);
+  stoker_batch_release(batch);
+  while (stoker_loader_next_within(loader, std::numeric_limits<std::int64_t>::min(), &batch) == kStokerLater) {
+    std::this_thread::yield();
+  }
+  stoker_batch_release(batch);
   stoker_loader_destroy(loader);
 }
 

@@ -13,7 +13,7 @@ class PinnedHost {
 
   /// Pinned, as long as the machine allows that.
   virtual Allocator& memory() = 0;
-  /// As Device::mark(), for streams of the GPU that the thread worked with which asked for this.
+  /// As Device::mark(), for streams of any GPU that this process uses.
   virtual std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept = 0;
 };
 

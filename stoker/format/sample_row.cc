@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stoker/base/crc32.h"
 #include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
@@ -70,9 +72,9 @@ void SampleRow::choose_image(std::string_view name) {
 }
 
 std::uint64_t SampleRow::bytes() const {
-  std::uint64_t sum = 0;
-  for (const SampleField& field : fields) sum += field.length;
-  return sum;
+  std::uint64_t left = kBytesMax;
+  for (const SampleField& field : fields) left -= std::min(left, field.length);
+  return kBytesMax - left;
 }
 
 std::string contradiction_of_shard(const SampleField& field, Bytes bytes) {

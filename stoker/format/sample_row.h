@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,8 +72,9 @@ struct SampleRow {
   const SampleField* find(std::string_view name) const { return name == "image" ? image_field() : field(name); }
   /// Makes another field its image, unless it is its image already: what is known of the other's bytes is forgotten.
   void choose_image(std::string_view name);
-  /// Bytes of all fields.
+  /// Bytes of all fields; kBytesMax stands for more, too, so that neither this nor the sum of two of them wraps.
   std::uint64_t bytes() const;
+  static constexpr std::uint64_t kBytesMax = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Why the bytes are not the field's, as its shard's own checksum says; empty if it has none, or they are.

@@ -1,6 +1,8 @@
 #include "stoker/function/sample_function.h"
 
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -35,6 +37,16 @@ std::string_view to_string(ValueKind kind) {
 void set_thread_functions(FunctionOpener opener) {
   const std::lock_guard lock(opener_mutex);
   thread_opener() = std::move(opener);
+}
+
+std::string placed_library(const std::string& library) {
+  const std::size_t colon = library.rfind(':');
+  if (colon == std::string::npos) return library;
+  const std::filesystem::path path = library.substr(0, colon);
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return library;
+  const std::filesystem::path placed = std::filesystem::absolute(path, failed);
+  return failed ? library : placed.string() + library.substr(colon);
 }
 
 std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueMeaning> taken,

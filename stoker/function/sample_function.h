@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,7 +55,13 @@ class SampleFunction {
   virtual void drop_scratch() {}
 };
 
-/// A function that is to be called with such values. Starts nothing until it is needed.
+/// FunctionSpec::library with its path from the root, if there is such a file now: for functions that are opened or
+/// started later, when the working folder may be another. As it is, if there is none: the system looks for names
+/// without a slash in folders of its own.
+std::string placed_library(const std::string& library);
+
+/// A function that is to be called with such values. Starts nothing until it is needed. Its library is what
+/// placed_library() said.
 std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueMeaning> taken,
                                               std::stop_token stop = {});
 

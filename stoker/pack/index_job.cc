@@ -32,58 +32,93 @@ bool is_before(const timespec& a, const timespec& b) {
   return std::tie(a.tv_sec, a.tv_nsec) < std::tie(b.tv_sec, b.tv_nsec);
 }
 
+/// A shard of the data, and what is known of it before the work.
+struct ShardToIndex {
+  explicit ShardToIndex(FoundShard shard) : found(std::move(shard)) {}
+
+  FoundShard found;
+  std::uint64_t bytes = 0;
+  const ManifestShard* listed = nullptr;
+  bool is_done = false;  // there is nothing to do, or nothing that can be done
+};
+
+struct MadeIndex {
+  std::shared_ptr<Source> shard;
+  std::vector<std::uint8_t> index;
+  IndexJobResult told;  // of this shard
+};
+
 class IndexJob {
  public:
   explicit IndexJob(const IndexJobOptions& options) : options_(options) {}
 
   IndexJobResult run(const std::vector<std::string>& data) {
     Manifests manifests(stores_);
-    std::vector<FoundShard> shards = find_shards(data, stores_, manifests, options_.stop);
-    check_names(shards);
-    shards = chosen_shards(std::move(shards), options_.only);
-    std::vector<bool> is_done;
-    std::vector<std::uint64_t> sizes;
-    std::vector<const ManifestShard*> listed;
-    std::set<Location> places;  // a shard that is named twice is indexed once
-    for (const FoundShard& shard : shards) {
-      const std::string& name = shard.location.shown();
-      stop_if_asked(options_.stop, name);
-      const std::uint64_t bytes = sizes.emplace_back(stores_.stat(shard.location, "open").size);
-      const bool is_new = places.insert(place_of(shard.location)).second;
-      listed.push_back(manifests.find(shard.location).shard);
-      std::string wrong;  // with a shard that a manifest lists: it is another
-      if (is_new && listed.back()) wrong = contradiction_of_bytes(*listed.back(), stores_.open(shard.location));
-      if (!wrong.empty()) result_.broken.push_back({name, wrong});
-      const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.location));
-      if (is_current_now) ++result_.current;
-      is_done.push_back(!wrong.empty() || is_current_now);
-      total_ += bytes;
-      if (is_done.back()) done_ += bytes;
-    }
+    std::vector<FoundShard> found = find_shards(data, stores_, manifests, options_.stop);
+    check_names(found);
+    found = chosen_shards(std::move(found), options_.only);
+    std::vector<ShardToIndex> shards(found.begin(), found.end());
+    for (ShardToIndex& shard : shards) resumably(shard, [&] { look_at(shard, manifests); });
     for (const std::string& problem : manifests.take_problems()) log(LogLevel::kWarning, "{}", problem);
-    if (options_.progress) options_.progress(done_, total_);
-    for (std::size_t i = 0; i < shards.size(); ++i) {
-      const FoundShard& shard = shards[i];
-      if (is_done[i]) continue;
-      try {
-        add(index(shard, listed[i]));
-      } catch (const Error& error) {
-        if (error.kind() == ErrorKind::kClosed) {
-          fail(ErrorKind::kClosed, "stopped in '{}'; the same command resumes", shard.location);
-        }
-        if (!is_of_shard(error)) throw;
-        result_.broken.push_back({shard.location.shown(), error.message()});
-        done_ += sizes[i];
-        if (options_.progress) options_.progress(done_, total_);
-      }
+    tell_progress(done_);
+    for (const ShardToIndex& shard : shards) {
+      if (!shard.is_done) resumably(shard, [&] { index(shard); });
     }
     return std::move(result_);
   }
 
  private:
-  /// Other shards may be sound, and be written. A sample that is too large leaves no other way than damage does.
-  static bool is_of_shard(const Error& error) {
-    return error.kind() == ErrorKind::kData || error.kind() == ErrorKind::kLimit;
+  template <typename Work>
+  static void resumably(const ShardToIndex& shard, const Work& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kClosed) throw;
+      fail(ErrorKind::kClosed, "stopped in '{}'; the same command resumes", shard.found.location);
+    }
+  }
+
+  /// Whether `read`, which reads a shard and writes nothing, succeeds. If it does not, the shard is broken, but others
+  /// may be sound. A sample that is too large leaves no other way than damage does.
+  template <typename Read>
+  bool is_read(const ShardToIndex& shard, const Read& read) {
+    const Location& location = shard.found.location;
+    try {
+      read();
+      return true;
+    } catch (const Error& error) {
+      if (!is_about_data(error.kind(), !location.is_local()) || error.kind() == ErrorKind::kUsage) throw;
+      result_.broken.push_back({location.shown(), error.message()});
+      return false;
+    }
+  }
+
+  void tell_progress(std::uint64_t done) const {
+    if (options_.progress) options_.progress(done, total_);
+  }
+
+  /// Finds out what there is to do.
+  void look_at(ShardToIndex& shard, Manifests& manifests) {
+    const Location& location = shard.found.location;
+    stop_if_asked(options_.stop, location.shown());
+    const bool is_new = places_.insert(place_of(location)).second;
+    bool is_current_now = !is_new;
+    const bool is_sound = is_read(shard, [&] {
+      shard.bytes = stores_.stat(location, "open").size;
+      shard.listed = manifests.find(location).shard;
+      if (!is_new) return;
+      if (shard.listed) require_listed(contradiction_of_bytes(*shard.listed, stores_.open(location)));
+      is_current_now = is_current(location);
+    });
+    shard.is_done = !is_sound || is_current_now;
+    if (is_sound && is_current_now) ++result_.current;
+    total_ += shard.bytes;
+    if (shard.is_done) done_ += shard.bytes;
+  }
+
+  /// Throws what contradicts the manifest that lists the shard, if anything does: it is another.
+  static void require_listed(const std::string& contradiction) {
+    if (!contradiction.empty()) fail(ErrorKind::kData, "{}", contradiction);
   }
 
   /// Times tell that an index is old, never that it is not. A shard's that lies in the future tells nothing.
@@ -101,17 +136,23 @@ class IndexJob {
   void check_names(const std::vector<FoundShard>& shards) const {
     std::map<Location, Location> owners;
     for (const FoundShard& shard : shards) {
-      if (!shard.format->is_one_file()) {
-        fail(ErrorKind::kUsage,
-             "'{}' stands for loose files, which cannot have an index; `stoker pack` turns it into shards",
-             shard.location);
-      }
+      if (!shard.format->is_one_file()) fail_no_shard(shard.location);
       const auto [owner, is_new] = owners.emplace(place_of(shard.location), shard.location);
       if (!is_new && !are_one(owner->second, shard.location)) {
         fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into separate folders",
              owner->second, shard.location, owner->first);
       }
     }
+  }
+
+  [[noreturn]] void fail_no_shard(const Location& at) const {
+    const std::optional<ObjectFacts> facts = stores_.find(at);
+    const bool is_listed = facts && facts->is_folder() && stores_.of(at).can_list();
+    if (is_listed && stores_.list(at)->size() == 0) {
+      fail(ErrorKind::kUsage, "the folder '{}' is empty: there are no shards to index", at);
+    }
+    fail(ErrorKind::kUsage,
+         "'{}' stands for loose files, which cannot have an index; `stoker pack` turns it into shards", at);
   }
 
   bool are_one(const Location& a, const Location& b) const {
@@ -152,62 +193,74 @@ class IndexJob {
     return std::make_shared<RecentSource>(std::move(shard), kept);
   }
 
-  /// Returns what is to be told of this shard.
-  IndexJobResult index(const FoundShard& found, const ManifestShard* listed) {
-    const std::string& path = found.location.shown();
-    stop_if_asked(options_.stop, path);
-    const std::shared_ptr<Source> shard = source_of(found.location);
-    const Location place = place_of(found.location);
+  /// What cannot be written ends the job: the other indexes could not be written either.
+  void index(const ShardToIndex& shard) {
+    const Location place = place_of(shard.found.location);
     if (!options_.folder.empty()) stores_.create_folder(options_.folder);
-    const FileState before(stores_, found.location);
     // Begun before the work: what cannot be written is known at once.
     const std::unique_ptr<ObjectWriter> file = stores_.put(place);
+    MadeIndex made;
+    if (is_read(shard, [&] { made = index_of(shard, place); })) {
+      file->write(made.index);
+      file->commit();
+      warn_of_repeated_keys(made.shard, place);
+      add(made.told);
+    }
+    done_ += shard.bytes;
+    tell_progress(done_);
+  }
+
+  MadeIndex index_of(const ShardToIndex& it, const Location& place) const {
+    const auto& [location, format] = it.found;
+    const std::string& path = location.shown();
+    stop_if_asked(options_.stop, path);
+    MadeIndex made{.shard = source_of(location), .index = {}, .told = {}};
+    Source& shard = *made.shard;
+    const FileState before(stores_, location);
     IndexWriter writer;
-    const std::unique_ptr<ShardScan> stream = found.format->scan_at(stores_, found.location, *shard, options_.stop);
+    const std::unique_ptr<ShardScan> stream = format->scan_at(stores_, location, shard, options_.stop);
     const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .memory = options_.memory};
-    const bool of_images = expects_images(*found.format->scan_at(stores_, found.location, *shard, options_.stop));
+    const bool of_images = expects_images(*format->scan_at(stores_, location, shard, options_.stop));
     SampleSweep sweep(*stream, sweeping, [&] {
       return checking(options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders, options_.limits, of_images);
     });
-    IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {
-      count(path, *sample, result);
+      count(path, *sample, made.told);
       writer.add(sample->row, options_.entry_points ? Bytes(sample->entry_points) : Bytes());
       const SampleField& last = sample->row.fields.back();
-      if (options_.progress) options_.progress(done_ + std::min(last.offset + last.length, shard->size()), total_);
+      tell_progress(done_ + std::min(last.offset + last.length, it.bytes));
     }
     before.require_unchanged();
-    if (listed) {
-      const auto wrong = contradiction_of_samples(*listed, path, writer.fingerprint(), writer.sample_bytes());
-      if (!wrong.empty()) fail(ErrorKind::kData, "{}", wrong);
+    if (it.listed) {
+      require_listed(contradiction_of_samples(*it.listed, path, writer.fingerprint(), writer.sample_bytes()));
     }
-    if (!options_.folder.empty() && is_of_another(place, *shard)) {
+    if (!options_.folder.empty() && is_of_another(place, shard)) {
       log(LogLevel::kWarning,
           "the index in '{}' described another shard than '{}', or an earlier version of it; it is replaced", place,
           path);
     }
     const ShardNotes notes = stream->take_notes();
     for (const std::string& problem : notes.problems) log(LogLevel::kWarning, "{}", problem);
-    file->write(writer.finish({.data_bytes = shard->size(),
-                               .content_tag = content_tag(*shard, shard->size()),
-                               .blocks = notes.blocks.get(),
-                               .classes = notes.classes}));
-    file->commit();
-    warn_of_repeated_keys(shard, place);
-    ++result.shards;
-    result.bytes += shard->size();
-    done_ += shard->size();
-    if (options_.progress) options_.progress(done_, total_);
-    return result;
+    made.index = writer.finish({.data_bytes = shard.size(),
+                                .content_tag = content_tag(shard, shard.size()),
+                                .blocks = notes.blocks.get(),
+                                .classes = notes.classes});
+    made.told.shards = 1;
+    made.told.bytes = shard.size();
+    return made;
   }
 
+  /// What cannot be read for that, although the index is made, is a warning, too.
   void warn_of_repeated_keys(const std::shared_ptr<Source>& shard, const Location& index) const {
-    std::string ignored;
-    std::optional<IndexPlace> place = index_in_file(*shard, stores_.open(index), ignored);
-    if (!place) return;  // one of the two was changed meanwhile
-    const ShardIndex rows(std::move(*place), std::make_shared<IndexCache>(std::size_t{1} << 20));
-    const RepeatedKeys found = find_repeated_keys(rows, shard->name(), options_.stop);
-    if (found.count > 0) log(LogLevel::kWarning, "{}", found.sentence(shard->name(), rows));
+    const auto look = [&] {
+      std::string ignored;
+      std::optional<IndexPlace> place = index_in_file(*shard, stores_.open(index), ignored);
+      if (!place) return;  // one of the two was changed meanwhile
+      const ShardIndex rows(std::move(*place), std::make_shared<IndexCache>(std::size_t{1} << 20));
+      const RepeatedKeys found = find_repeated_keys(rows, shard->name(), options_.stop);
+      if (found.count > 0) log(LogLevel::kWarning, "{}", found.sentence(shard->name(), rows));
+    };
+    if (const auto fault = fault_of_data(look, shard->is_remote())) log(LogLevel::kWarning, "{}", *fault);
   }
 
   static void count(const std::string& path, const SweptSample& sample, IndexJobResult& result) {
@@ -249,6 +302,7 @@ class IndexJob {
   const IndexJobOptions& options_;
   const Stores& stores_ = options_.stores;
   IndexJobResult result_;
+  std::set<Location> places_;  // a shard that is named twice is indexed once
   std::uint64_t done_ = 0, total_ = 0;
 };
 

@@ -46,8 +46,9 @@ struct IndexJobResult {
 };
 
 /// DATA as open_dataset() takes it. Stopped or killed, it leaves whole indexes only, and another call goes on with the
-/// shards that have none. Goes on after a shard that is damaged or changes meanwhile. Throws kUsage for a folder of
-/// loose files and for two shards whose indexes would have one name, kNotFound, kIo, kMemory, kClosed when stopped.
+/// shards that have none. Goes on after a shard that is damaged, changes meanwhile, or cannot be read. Throws kUsage
+/// for a folder of loose files and for two shards whose indexes would have one name, kNotFound for data that are not
+/// there, kIo for an index that cannot be written and for a store that does not answer, kMemory, kClosed when stopped.
 IndexJobResult index_shards(const std::vector<std::string>& data, const IndexJobOptions& options);
 
 }  // namespace stoker

@@ -15,6 +15,7 @@
 #include "stoker/pack/verify_job.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
+#include "stoker/storage/local_store_testing.h"
 
 namespace stoker {
 namespace {
@@ -206,6 +207,29 @@ TEST(IndexJob, GoesOnAfterShardsThatAreBroken) {
   EXPECT_EQ(index_shards({a, b, c, d}, {}).current, 2);
 }
 
+TEST(IndexJob, GoesOnAfterAShardThatItMayNotOpen) {
+  TempFolder folder;
+  const std::string good = tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end();
+  std::vector<std::string> shards;
+  for (const char* name : {"s0.tar", "s1.tar", "s2.tar", "s3.tar"}) shards.push_back(folder.write(name, good));
+  fs::permissions(shards[1], fs::perms::none);
+  std::uint64_t done = 0;
+  IndexJobOptions options;
+  options.progress = [&](std::uint64_t now, std::uint64_t /*total*/) { done = now; };
+  const IndexJobResult result = [&] {
+    const OrdinaryRights bound;
+    return index_shards(shards, options);
+  }();
+  EXPECT_EQ(result.shards, 3);
+  EXPECT_EQ(done, 4 * good.size());
+  ASSERT_EQ(result.broken.size(), 1u);
+  EXPECT_EQ(result.broken[0].shard, shards[1]);
+  EXPECT_THAT(result.broken[0].reason, AllOf(HasSubstr(shards[1]), HasSubstr("Permission denied")));
+  for (const std::string& shard : shards) EXPECT_EQ(fs::exists(shard + ".sidx"), shard != shards[1]) << shard;
+  fs::permissions(shards[1], fs::perms::owner_all);
+  EXPECT_EQ(index_shards(shards, {}).shards, 1);
+}
+
 TEST(IndexJob, StopsWhereItCannotWrite) {
   TempFolder folder;
   const std::string good = tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end();
@@ -229,6 +253,10 @@ TEST(IndexJob, WorksForNoSamplesAndForOne) {
 TEST(IndexJob, RefusesWhatHasNoIndexOrOnePlaceForTwo) {
   TempFolder folder;
   EXPECT_THAT(error_of([&] { index_shards({tiny_folder(folder, 2, 1)}, {}); }).what(), HasSubstr("stoker pack"));
+  fs::create_directory(folder.path("empty"));
+  const Error empty = error_of([&] { index_shards({folder.path("empty")}, {}); });
+  EXPECT_EQ(empty.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(empty.what(), HasSubstr("'" + folder.path("empty") + "' is empty"));
   const std::string a = folder.write("a/0.tar", tar_end()), b = folder.write("b/0.tar", tar_end());
   const Error error = error_of([&] { index_shards({a, b}, {.folder = folder.path("out")}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);

@@ -32,6 +32,13 @@ std::string path_of(const Location& folder) {
   return fmt::format("{}/packs/{}", cache, to_hex(hash64(folder.text())));
 }
 
+[[noreturn]] void fail_other_job(const Location& folder) {
+  fail(ErrorKind::kUsage,
+       "'{}' contains a pack that was begun with other options, or from data that have changed since; remove the "
+       "folder, or choose another",
+       folder);
+}
+
 }  // namespace
 
 PackJournal::PackJournal(Location folder, const Stores& stores, const std::string& job)
@@ -54,17 +61,12 @@ void PackJournal::read(const Stores& stores, const std::string& job) {
   const bool is_begun = folder_.is_local() || stores.find(folder_ / kJournalName);
   // A line that lacks its end is torn, too: what is appended would stand on it.
   const auto next_line = [&] { return std::getline(file, line) && !file.eof(); };
-  if (is_begun && next_line() && json_of_line(line)) {
-    if (line + "\n" != head) {
-      fail(ErrorKind::kUsage,
-           "'{}' contains a pack that was begun with other options, or from data that have changed since; remove the "
-           "folder, or choose another",
-           folder_);
-    }
-    whole = line.size() + 1;
-    while (next_line()) {
-      const std::optional<Json> entry = json_of_line(line);
-      if (!entry) break;
+  const auto next_json = [&] { return next_line() ? json_of_line(line) : std::nullopt; };
+  if (is_begun && next_json()) {
+    const bool is_its = line + "\n" == head;
+    if (is_its) whole = line.size() + 1;
+    while (const std::optional<Json> entry = next_json()) {
+      if (!is_its) fail_other_job(folder_);
       PackedShard packed = packed_shard_of(*entry);
       if (!contradiction_of_file(packed.shard, stores, folder_ / packed.shard.name).empty()) break;
       shards_.push_back(std::move(packed));

@@ -14,8 +14,8 @@ namespace stoker {
 class PackJournal {
  public:
   /// Opens the journal of the pack in `folder`, or begins one. Entries stand as far as they are whole and their shards
-  /// are there with the size and the index they should have; what follows is forgotten. Throws kUsage when it is of
-  /// another job, and where there is no cache folder to keep it in. The process that packs locks it.
+  /// are there with the size and the index they should have; what follows is forgotten. Throws kUsage when it has
+  /// shards of another job, and where there is no cache folder to keep it in. The process that packs locks it.
   PackJournal(Location folder, const Stores& stores, const std::string& job);
 
   const std::vector<PackedShard>& shards() const { return shards_; }

@@ -145,7 +145,8 @@ void SampleSweep::release(Memory memory) {
   if (memory.size() <= 2 * kChunkReadBytes) spare_.push_back(std::move(memory));
 }
 
-// Neighbouring fields of one source are read as one range, headers between them included.
+// Neighbouring fields of one source are read as one range, headers between them included. No sum wraps: claim() refuses
+// samples whose bytes cannot be counted, as it does all that memory cannot hold.
 void SampleSweep::plan(Chunk& chunk) const {
   for (const SweptSample& sample : chunk.samples) {
     if (!sample.bad.empty()) continue;

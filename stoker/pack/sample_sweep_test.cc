@@ -137,6 +137,44 @@ TEST(SampleSweep, NamesASampleThatIsTooLargeForItsBudgetAndOneThatWouldDo) {
   }
 }
 
+/// A sample whose fields have 2^64 bytes together, and a small one after it.
+class Uncountable final : public SampleStream {
+ public:
+  bool next(SampleRow& row) override {
+    if (next_ == 2) return false;
+    row.clear();
+    row.key = fmt::format("{}", next_);
+    row.source = &source_;
+    const std::uint64_t length = next_ == 0 ? std::uint64_t{1} << 62 : 25;
+    for (const char* const name : {"a", "b", "c", "d"}) {
+      row.fields.push_back({.name = name, .part = {}, .offset = 0, .length = length});
+    }
+    ++next_;
+    return true;
+  }
+
+ private:
+  MemorySource source_{"memory", std::vector<std::uint8_t>(100, 'a')};
+  int next_ = 0;
+};
+
+TEST(SampleSweep, TakesNoMemoryForASampleWhoseBytesCannotBeCounted) {
+  for (const bool bad_if_unread : {false, true}) {
+    Uncountable samples;
+    SampleSweep sweep(samples, {.threads = 1, .bad_if_unread = bad_if_unread}, nothing);
+    constexpr const char* kWhy = "more than this machine can hold for one sample";
+    if (!bad_if_unread) {
+      const Error error = error_of([&] { sweep.next(); });
+      EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("sample '0'"), HasSubstr(kWhy)));
+      continue;
+    }
+    EXPECT_THAT(sweep.next()->bad, HasSubstr(kWhy));
+    EXPECT_EQ(sweep.next()->fields.size(), 4u);
+    EXPECT_FALSE(sweep.next());
+  }
+}
+
 TEST(SampleSweep, LetsLargeSamplesTakeTurnsToBeWorkedOn) {
   constexpr std::uint64_t kBudget = 200'000'000;
   for (const int threads : {1, 4}) {

@@ -11,6 +11,7 @@
 #include "stoker/format/open/find_shards.h"
 #include "stoker/pack/checked_line.h"
 #include "stoker/pack/job_plan.h"
+#include "stoker/pack/shard_version.h"
 
 namespace stoker {
 namespace {
@@ -109,27 +110,8 @@ void require_same_shards(const JobPlan& plan, const std::vector<FoundShard>& sha
        plan.location());
 }
 
-/// The shards that are not what they were when the plan was made, as far as their sizes tell: what was recorded of
-/// them is of others.
-std::vector<BadSample> changed_since(const JobPlan& plan, const std::vector<FoundShard>& shards, const Stores& stores) {
-  std::vector<BadSample> changed;
-  for (std::size_t task = 0; task < shards.size(); ++task) {
-    const Location& shard = shards[task].location;
-    const std::uint64_t planned = plan.tasks()[task].bytes;
-    const std::optional<ObjectFacts> facts = stores.find(shard);
-    const std::uint64_t size = facts && facts->is_file() ? facts->size : 0;
-    if (facts && size == planned) continue;
-    changed.push_back({shard.text(), "", 0,
-                       !facts ? fmt::format("the shard is not there any more; it had {} when '{}' was made",
-                                            counted(planned, "byte"), plan.location())
-                              : fmt::format("the shard has {}, and had {} when '{}' was made; verify it by a new plan",
-                                            counted(size, "byte"), planned, plan.location())});
-  }
-  return changed;
-}
-
-/// What is recorded of each task, once it is. `work` makes it of the options for the task's shard alone, and of what
-/// was recorded before; it may leave that as it is.
+/// What is recorded of each task, once it is. `work` makes it of the options for the task's shard alone, of the shard,
+/// and of what was recorded before; it may leave that as it is.
 template <typename Result, typename Options, typename Work>
 Result do_tasks(const std::vector<std::string>& data, const JobPlan& plan, const std::vector<TaskRange>& tasks,
                 Options options, const Work& work) {
@@ -157,18 +139,11 @@ Result do_tasks(const std::vector<std::string>& data, const JobPlan& plan, const
     const TaskTurn turn(plan, task, options.stop);
     const std::optional<Json> before_it = records.find(task);
     options.only = std::vector<std::size_t>{task};
-    const Json record = work(std::as_const(options), before_it);
+    const Json record = work(std::as_const(options), shards[task], before_it);
     if (record != before_it) records.put(task, record);
     as_of_this_version(plan, [&] { add(record, result); });
     before += planned.bytes;
   }
-  return result;
-}
-
-template <typename Result>
-Result sum_of(const JobPlan& plan, const std::vector<Json>& records) {
-  Result result;
-  for (const Json& record : records) as_of_this_version(plan, [&] { add(record, result); });
   return result;
 }
 
@@ -189,6 +164,34 @@ VerifyOptions with_choices(VerifyOptions options, const JobPlan& plan) {
     options.limits.pixels_max = plan.choices().at("pixels_max");
   });
   return options;
+}
+
+// --- The versions of shards that were verified
+
+void put_version(Json& record, const std::string& version) { record["version"] = to_json_text(version); }
+
+/// Whether what was recorded is of the shard as it is now. Nothing is known of what an earlier Stoker recorded.
+bool is_of_version(const JobPlan& plan, const Json& record, const std::string& version) {
+  return as_of_this_version(plan, [&] { return record.value("version", "") == to_json_text(version); });
+}
+
+/// Why what was recorded of a task's shard says nothing of what is there now, if that is so.
+std::string changed_since(const JobPlan& plan, std::size_t task, const FoundShard& shard, const Json& record,
+                          const VerifyOptions& options) {
+  const std::uint64_t planned = plan.tasks()[task].bytes;
+  const std::optional<ObjectFacts> facts = options.stores.find(shard.location);
+  if (!facts) {
+    return fmt::format("the shard is not there any more; it had {} when '{}' was made", counted(planned, "byte"),
+                       plan.location());
+  }
+  const std::uint64_t size = facts->is_file() ? facts->size : 0;
+  if (size != planned) {
+    return fmt::format("the shard has {}, and had {} when '{}' was made; verify it by a new plan",
+                       counted(size, "byte"), planned, plan.location());
+  }
+  if (is_of_version(plan, record, shard_version(shard, options.stores, options.stop))) return "";
+  return fmt::format("the shard has changed since task {} of '{}' verified it; do that task again", task,
+                     plan.location());
 }
 
 }  // namespace
@@ -213,7 +216,7 @@ IndexJobResult index_tasks(const std::vector<std::string>& data, const std::stri
   IndexJobOptions options = how;
   options.stores = how.stores.for_writer(writer_name());
   const JobPlan job(options.stores, plan, "index");
-  const auto work = [&](const IndexJobOptions& its, const std::optional<Json>& before) {
+  const auto work = [&](const IndexJobOptions& its, const FoundShard& /*shard*/, const std::optional<Json>& before) {
     const IndexJobResult made = index_shards(data, its);
     // What making the index told is kept.
     return before && made.current > 0 ? *before : record_of(made);
@@ -227,16 +230,28 @@ VerifyResult verify_tasks(const std::vector<std::string>& data, const std::strin
   options.stores = how.stores.for_writer(writer_name());
   options.whole = false;
   const JobPlan job(options.stores, plan, "verify");
-  const auto work = [&](const VerifyOptions& its, const std::optional<Json>& before) {
-    return before ? *before : record_of(verify(data, its));
+  std::int64_t current = 0;
+  const auto work = [&](const VerifyOptions& its, const FoundShard& shard, const std::optional<Json>& before) {
+    // Before it is read: what is written to it meanwhile is another version.
+    const std::string version = shard_version(shard, its.stores, its.stop);
+    if (before && is_of_version(job, *before, version)) {
+      ++current;
+      return *before;
+    }
+    Json record = record_of(verify(data, its));
+    put_version(record, version);
+    return record;
   };
-  return do_tasks<VerifyResult>(data, job, tasks, with_choices(options, job), work);
+  auto result = do_tasks<VerifyResult>(data, job, tasks, with_choices(options, job), work);
+  result.current = current;
+  return result;
 }
 
 IndexJobResult merge_index(const std::vector<std::string>& data, const std::string& plan, const IndexJobOptions& how) {
   const JobPlan job(how.stores, plan, "index");
   require_same_shards(job, shards_in(data, how.stores, how.stop));
-  auto result = sum_of<IndexJobResult>(job, TaskRecords(how.stores, job).all());
+  IndexJobResult result;
+  for (const Json& record : TaskRecords(how.stores, job).all()) as_of_this_version(job, [&] { add(record, result); });
   IndexJobResult anew = index_shards(data, with_choices(how, job));
   result.broken = std::move(anew.broken);  // as the shards are now
   result.bad.insert(result.bad.end(), anew.bad.begin(), anew.bad.end());
@@ -250,11 +265,18 @@ VerifyResult merge_verify(const std::vector<std::string>& data, const std::strin
   VerifyOptions options = with_choices(how, job);
   options.only = std::vector<std::size_t>();
   VerifyResult result = verify(data, options);  // of what is about no shard by itself
-  VerifyResult of_tasks = sum_of<VerifyResult>(job, TaskRecords(how.stores, job).all());
-  of_tasks.bad.insert(of_tasks.bad.begin(), result.bad.begin(), result.bad.end());
-  const std::vector<BadSample> changed = changed_since(job, shards, how.stores);
-  of_tasks.bad.insert(of_tasks.bad.end(), changed.begin(), changed.end());
-  return of_tasks;
+  const std::vector<Json> records = TaskRecords(how.stores, job).all();
+  std::vector<BadSample> changed;
+  for (std::size_t task = 0; task < records.size(); ++task) {
+    const std::string why = changed_since(job, task, shards[task], records[task], options);
+    if (why.empty()) {
+      as_of_this_version(job, [&] { add(records[task], result); });
+    } else {
+      changed.push_back({shards[task].location.shown(), "", 0, why});
+    }
+  }
+  result.bad.insert(result.bad.end(), changed.begin(), changed.end());
+  return result;
 }
 
 }  // namespace stoker

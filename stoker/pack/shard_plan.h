@@ -17,15 +17,16 @@ PlanSummary plan_index(const std::vector<std::string>& data, const std::string& 
 PlanSummary plan_verify(const std::vector<std::string>& data, const std::string& plan, const VerifyOptions& options);
 
 /// Each does tasks of the plan, and tells what came of them, also of those that were done before. Throws as the job
-/// does, kUsage for tasks that there are not, and kData for shards that are not the plan's.
+/// does, kUsage for tasks that there are not, and kData for shards that are not the plan's. A shard that has changed
+/// since it was verified is verified again.
 IndexJobResult index_tasks(const std::vector<std::string>& data, const std::string& plan,
                            const std::vector<TaskRange>& tasks, const IndexJobOptions& how);
 VerifyResult verify_tasks(const std::vector<std::string>& data, const std::string& plan,
                           const std::vector<TaskRange>& tasks, const VerifyOptions& how);
 
 /// Each tells what came of all tasks, as the job would: of indexes, after making those anew that have been lost
-/// meanwhile; of a verification, with what concerns the data set as a whole. Throws kUsage, naming the tasks, where
-/// some are not done.
+/// meanwhile; of a verification, with what concerns the data set as a whole, and in place of what was found in a shard
+/// that has changed since, that it has. Throws kUsage, naming the tasks, where some are not done.
 IndexJobResult merge_index(const std::vector<std::string>& data, const std::string& plan, const IndexJobOptions& how);
 VerifyResult merge_verify(const std::vector<std::string>& data, const std::string& plan, const VerifyOptions& how);
 

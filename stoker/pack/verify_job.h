@@ -33,8 +33,9 @@ struct VerifyOptions {
 struct VerifyResult {
   std::int64_t samples = 0, shards = 0, indexed = 0;  // indexed: shards whose checksums are known
   std::uint64_t bytes = 0;                            // of all fields
-  std::vector<BadSample> bad;                         // without a key: of the shard as a whole
-  std::vector<BadSample> concealed;                   // decoders show something else in place of damaged parts
+  std::int64_t current = 0;    // tasks of a plan that were done already: what is told of their shards was found then
+  std::vector<BadSample> bad;  // without a key: of the shard as a whole
+  std::vector<BadSample> concealed;  // decoders show something else in place of damaged parts
 };
 
 /// Goes on after what is bad. Throws for data that is not there, kUsage for chosen fields that no shard has, kMemory

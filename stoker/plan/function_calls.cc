@@ -1,5 +1,6 @@
 #include "stoker/plan/function_calls.h"
 
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -13,10 +14,15 @@ namespace {
 // room. One in a library fills what it gets, as large as the batch.
 bool makes_results(const FunctionSpec& spec) { return spec.library.empty(); }
 
+// Requests of inference come in all sizes, and a larger room means another process: so there is more than is needed.
+std::int64_t batch_room(const FunctionSpec& spec, int slots) {
+  return makes_results(spec) ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slots))) : slots;
+}
+
 // Its values have one more extent, for the slots.
-FunctionSpec for_batches(FunctionSpec spec, int slots) {
+FunctionSpec for_batches(FunctionSpec spec, std::int64_t room) {
   for (GivenValue& given : spec.gives) {
-    given.shape = given.shape.with_outer(slots);
+    given.shape = given.shape.with_outer(room);
     given.is_ragged = makes_results(spec);
   }
   return spec;
@@ -25,15 +31,28 @@ FunctionSpec for_batches(FunctionSpec spec, int slots) {
 }  // namespace
 
 FunctionCalls::FunctionCalls(const Plan& plan, std::stop_token stop)
-    : plan_(plan), stop_(std::move(stop)), opened_for_(plan.functions().size()) {
+    : plan_(plan), stop_(std::move(stop)), rooms_(plan.functions().size()) {
   takers_.resize(plan.views().size() - plan.output_count());
   for (const FunctionPlan& function : plan.functions()) {
+    const std::size_t number = functions_.size();
     for (std::size_t value = 0; value < function.takes.size(); ++value) {
-      takers_[function.takes[value] - plan.output_count()] = {functions_.size(), value};
+      takers_[function.takes[value] - plan.output_count()] = {number, value};
     }
-    if (function.spec.whole_batch) ++whole_;
     functions_.push_back(function.spec.whole_batch ? nullptr : open_function(function.spec, function.meanings, stop_));
+    if (function.spec.whole_batch) ++whole_;
   }
+}
+
+void FunctionCalls::make_room(std::size_t number, int slots) {
+  const FunctionPlan& plan = plan_.functions()[number];
+  const FunctionSpec& spec = plan.spec;
+  std::int64_t& room = rooms_[number];
+  if (makes_results(spec) ? room >= slots : room == slots) return;
+  const std::int64_t wanted = batch_room(spec, slots);
+  std::unique_ptr<SampleFunction> larger = open_function(for_batches(spec, wanted), plan.meanings, stop_);
+  if (functions_[number]) replaced_inside_ns_ += functions_[number]->inside_ns();
+  functions_[number] = std::move(larger);
+  room = wanted;
 }
 
 void FunctionCalls::begin() {
@@ -75,12 +94,8 @@ void FunctionCalls::run_batch(const WholeBatch& batch) {
 
 void FunctionCalls::call_whole(std::size_t number, const WholeBatch& batch) {
   const FunctionPlan& plan = plan_.functions()[number];
-  std::unique_ptr<SampleFunction>& function = functions_[number];
-  const int slots = opened_for_[number];
-  if (makes_results(plan.spec) ? slots < batch.slots : slots != batch.slots) {
-    function = open_function(for_batches(plan.spec, batch.slots), plan.meanings, stop_);
-    opened_for_[number] = batch.slots;
-  }
+  make_room(number, batch.slots);
+  const std::unique_ptr<SampleFunction>& function = functions_[number];
   function->begin();
   for (const KeptView& kept : plan_.kept_views()) {
     const Taker& taker = takers_[kept.view - plan_.output_count()];
@@ -105,7 +120,7 @@ void FunctionCalls::call_whole(std::size_t number, const WholeBatch& batch) {
 }
 
 std::int64_t FunctionCalls::inside_ns() const {
-  std::int64_t ns = 0;
+  std::int64_t ns = replaced_inside_ns_;
   for (const auto& function : functions_) ns += function ? function->inside_ns() : 0;
   return ns;
 }

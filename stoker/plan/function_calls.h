@@ -40,7 +40,7 @@ class FunctionCalls {
   /// Those of whole batches. Throws kData in place of kBadSample: no sample is to blame.
   void run_batch(const WholeBatch& batch);
 
-  /// Nanoseconds in the functions themselves so far.
+  /// Nanoseconds in the functions themselves so far; never fewer than before.
   std::int64_t inside_ns() const;
   void drop_scratch();
 
@@ -50,12 +50,15 @@ class FunctionCalls {
   };
 
   FunctionSeed seed_of(const FunctionPlan& function, const SampleDraw& draw) const;
+  /// One of whole batches is there for a batch of so many slots.
+  void make_room(std::size_t number, int slots);
   void call_whole(std::size_t number, const WholeBatch& batch);
 
   const Plan& plan_;
   const std::stop_token stop_;
   std::vector<std::unique_ptr<SampleFunction>> functions_;  // those of whole batches once a batch has come
-  std::vector<int> opened_for_;                             // of these: so many slots
+  std::vector<std::int64_t> rooms_;                         // of those of whole batches: in slots
+  std::int64_t replaced_inside_ns_ = 0;                     // in functions that made room for others
   std::size_t whole_ = 0;                                   // of whole batches
   std::vector<Taker> takers_;                               // of the views after the outputs
 };

@@ -6,6 +6,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/random.h"
 #include "stoker/base/spelling.h"
+#include "stoker/function/sample_function.h"
 #include "stoker/plan/plan.h"
 
 namespace stoker {
@@ -109,6 +110,7 @@ void Plan::compile_outputs_of_mixing() {
 void Plan::compile_functions() {
   for (const FunctionSpec& spec : recipe_.functions()) {
     FunctionPlan function{.spec = spec, .takes = {}, .gives = {}, .meanings = {}};
+    function.spec.library = placed_library(spec.library);  // workers open it later
     function.stream = random_stream("function", spec.name, 0);
     for (const TakenValue& taken : spec.takes) {
       const auto view = std::find_if(views_.begin() + static_cast<std::ptrdiff_t>(output_count_), views_.end(),

@@ -1,5 +1,7 @@
 #include "stoker/runtime/loader.h"
 
+#include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +14,19 @@
 #include "stoker/runtime/tuning/tuned_engine.h"
 
 namespace stoker {
+
+namespace {
+
+/// None for what is further off than the clock goes.
+Consumer::Deadline deadline_after(std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point now = Clock::now();
+  const auto most = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::time_point::max() - now);
+  if (patience >= most) return std::nullopt;
+  return now + std::max(patience, std::chrono::milliseconds(0));
+}
+
+}  // namespace
 
 /// An engine, and what tunes it, if anything does. Made by make_shared_at_home(): a forked child does not destroy it.
 class Loader::Running {
@@ -121,12 +136,10 @@ std::vector<MetBadSample> Loader::bad_in_batch() const { return running_->engine
 BatchPtr Loader::next() { return *running_->next(std::nullopt); }
 
 std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) {
-  return running_->next(std::chrono::steady_clock::now() + patience);
+  return running_->next(deadline_after(patience));
 }
 
-bool Loader::wait_within(std::chrono::milliseconds patience) {
-  return running_->wait(std::chrono::steady_clock::now() + patience);
-}
+bool Loader::wait_within(std::chrono::milliseconds patience) { return running_->wait(deadline_after(patience)); }
 
 Loader::Epoch Loader::epoch(std::int64_t epoch) {
   start_epoch(epoch);
@@ -159,6 +172,7 @@ bool Loader::tunes() const { return running_->tunes(); }
 TuningLog Loader::tuning() const { return running_->tuning(); }
 void Loader::interrupt() { running_->engine().interrupt(); }
 void Loader::close() { running_->close(); }
+bool Loader::lost_trace() const { return running_->engine().lost_trace(); }
 
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   return least_device_memory(dataset, Plan(recipe), resolve_sizes(dataset, recipe, options));

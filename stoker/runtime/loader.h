@@ -144,6 +144,8 @@ class Loader {
   void interrupt();
   /// Stops and joins every thread; batches held by the consumer stay valid. Idempotent.
   void close();
+  /// Whether close() could not write the trace; the log says why.
+  bool lost_trace() const;
 
  private:
   class Running;

@@ -71,6 +71,27 @@ TEST(LoaderReports, CountWhatAConsumerIsLateAsAWaitOrAsItsStep) {
   }
 }
 
+TEST(LoaderReports, LeaveTheStepForTheDoctorWhereTrainingEndsWithinAnEpoch) {
+  const TempFolder cache;
+  ::setenv("STOKER_CACHE_DIR", cache.path().c_str(), 1);
+  const MemoryDataset data = memory_dataset();
+  {
+    Loader loader(data.dataset, small_recipe(), {.batch = 1});
+    loader.start_epoch(0);
+    for (int step = 0; step < 30; ++step) {
+      const BatchPtr batch = loader.next();
+      for (const std::int64_t until = now_ns() + 1'000'000; now_ns() < until;) std::this_thread::yield();
+    }
+  }
+  const StepKey key{.data = data.dataset->fingerprint(), .recipe = small_recipe().hash()};
+  const std::optional<StepRecord> record = KeptStep(cache.path(), key).load();
+  ::unsetenv("STOKER_CACHE_DIR");
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->how, "waits");
+  EXPECT_EQ(record->batch, 1);
+  EXPECT_GE(record->median_s, 0.001);
+}
+
 TEST(Headspace, IsMeasuredWithExtraBatches) {
   const MemoryDataset data = memory_dataset();
   Loader plain(data.dataset, small_recipe(), {.batch = 10});

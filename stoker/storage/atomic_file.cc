@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <list>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -37,16 +39,28 @@ FileDescriptor open_partial(const std::string& path, bool waits) {
   }
 }
 
-/// Whether the path names a device or a pipe, which takes bytes as they come, and must not be replaced.
-bool takes_bytes_as_they_come(const std::string& path) {
-  struct stat found;
-  return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+FileDescriptor open_as_it_is(const std::string& path) {
+  if (FileDescriptor own = own_output(path)) return own;
+  int fd;
+  do {
+    fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) fail_system("open", path, errno);
+  return FileDescriptor(fd);
 }
 
-FileDescriptor open_as_it_is(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file) fail_system("open", path, errno);
-  return file;
+/// The end of a chain of symbolic links; it need not exist.
+std::string follow_links(const std::string& path) {
+  constexpr int kLinksMax = 40;  // as the kernel follows
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(at, error); ++links) {
+    if (links == kLinksMax) fail_system("open", path, ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(at, error);
+    if (error) fail_system("open", path, error.value());
+    at = at.parent_path() / target;
+  }
+  return at.string();
 }
 
 std::string partial_name(const std::string& path, std::string_view writer) {
@@ -62,18 +76,76 @@ std::string absolute(const std::string& path) {
   return error ? path : found.string();
 }
 
+/// The files of this process that have a partial file.
+struct UnfinishedFiles {
+  std::mutex mutex;
+  std::list<const AtomicFile*> files;
+};
+
+UnfinishedFiles& unfinished_files() {
+  static auto* const all = new UnfinishedFiles;  // never destroyed: other threads may write until the process ends
+  return *all;
+}
+
 }  // namespace
 
+FileDescriptor own_output(const std::string& path) {
+  struct stat named, output;
+  if (::stat(path.c_str(), &named) != 0) return FileDescriptor();
+  for (const int own : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fstat(own, &output) != 0 || output.st_dev != named.st_dev || output.st_ino != named.st_ino) continue;
+    const int flags = ::fcntl(own, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) continue;
+    return FileDescriptor(::fcntl(own, F_DUPFD_CLOEXEC, 0));
+  }
+  return FileDescriptor();
+}
+
+std::string replaced_file(const std::string& path) {
+  struct stat found;
+  if (::stat(path.c_str(), &found) != 0) return follow_links(path);
+  if (S_ISDIR(found.st_mode)) fail_system("create", path, EISDIR);
+  if (!S_ISREG(found.st_mode) || found.st_nlink == 0 || own_output(path)) return "";
+  return follow_links(path);
+}
+
 AtomicFile::AtomicFile(std::string path, std::string_view writer)
-    : path_(std::move(path)),
-      final_path_(absolute(path_)),
-      partial_path_(takes_bytes_as_they_come(path_) ? "" : partial_name(final_path_, writer)),
-      fd_(partial_path_.empty() ? open_as_it_is(path_) : open_partial(partial_path_, !writer.empty())) {
+    : path_(std::move(path)), final_path_(replaced_file(path_)) {
   buffer_.reserve(kWriteBytes);
+  if (final_path_.empty()) {
+    fd_ = open_as_it_is(path_);
+  } else {
+    begin_partial(writer);
+  }
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ && !partial_path_.empty()) ::unlink(partial_path_.c_str());
+  if (!fd_ || partial_path_.empty()) return;
+  ::unlink(partial_path_.c_str());
+  end_partial();
+}
+
+void AtomicFile::begin_partial(std::string_view writer) {
+  final_path_ = absolute(final_path_);
+  partial_path_ = partial_name(final_path_, writer);
+  fd_ = open_partial(partial_path_, !writer.empty());
+  UnfinishedFiles& all = unfinished_files();
+  const std::lock_guard lock(all.mutex);
+  all.files.splice(all.files.end(), entry_);
+}
+
+void AtomicFile::end_partial() {
+  UnfinishedFiles& all = unfinished_files();
+  const std::lock_guard lock(all.mutex);
+  all.files.remove(this);
+}
+
+void remove_unfinished_files() {
+  UnfinishedFiles& all = unfinished_files();
+  const std::lock_guard lock(all.mutex);
+  for (const AtomicFile* const file : all.files) {
+    if (is_named(file->fd_, file->partial_path_)) ::unlink(file->partial_path_.c_str());
+  }
 }
 
 void AtomicFile::write(Bytes bytes) {
@@ -113,7 +185,8 @@ void AtomicFile::commit() {
   }
   if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
   if (std::rename(partial_path_.c_str(), final_path_.c_str()) != 0) fail_system("create", path_, errno);
-  // From here on the destructor has nothing to remove. What was synced cannot be lost by closing.
+  // From here on there is nothing to remove. What was synced cannot be lost by closing.
+  end_partial();
   ::close(fd_.release());
   sync_folder(std::filesystem::path(final_path_).parent_path().string());
 }

@@ -89,6 +89,41 @@ TEST(AtomicFile, WritesToAPipeAsItIs) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(AtomicFile, GoesWhereALinkLeads) {
+  const TempFolder folder;
+  folder.write("there/old", "old");
+  std::filesystem::create_symlink("there/old", folder.path("to-old"));
+  std::filesystem::create_symlink("there/new", folder.path("to-new"));
+  std::filesystem::create_symlink(folder.path("to-new"), folder.path("to-link"));
+  for (const char* name : {"to-old", "to-link"}) {
+    write_whole_file(folder.path(name), as_bytes(std::string_view("new")));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path(name)));
+  }
+  EXPECT_EQ(content_of(folder.path("there/old")), "new");
+  EXPECT_EQ(content_of(folder.path("there/new")), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path("there")), {}), 2);
+}
+
+TEST(AtomicFile, IsNoFolderAndNoCircleOfLinks) {
+  const TempFolder folder;
+  const Error error = error_of([&] { AtomicFile(folder.path()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kIo);
+  EXPECT_THAT(error.what(), HasSubstr("Is a directory"));
+  std::filesystem::create_symlink("round", folder.path("round"));
+  EXPECT_THAT(error_of([&] { AtomicFile(folder.path("round")); }).what(), HasSubstr("round"));
+}
+
+TEST(AtomicFile, LeavesNothingOfAProcessThatEndsAtOnce) {
+  const TempFolder folder;
+  AtomicFile done(folder.path("done")), given_up(folder.path("given up"));
+  done.commit();
+  folder.write("done.partial", "of another process");
+  remove_unfinished_files();
+  EXPECT_FALSE(std::filesystem::exists(folder.path("given up.partial")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("done.partial")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("done")));
+}
+
 TEST(AtomicFile, NamesAPlaceThatCannotBeWritten) {
   EXPECT_EQ(error_of([] { AtomicFile("/no/such/folder/file"); }).kind(), ErrorKind::kNotFound);
 }

@@ -12,7 +12,8 @@ namespace {
 std::shared_ptr<Source> unowned(Source& source) { return {std::shared_ptr<Source>(), &source}; }
 
 bool wants_nothing(const ReadRequest& request) {
-  return std::all_of(request.into.begin(), request.into.end(), [](MutableBytes piece) { return !piece.data(); });
+  return std::all_of(request.into.begin(), request.into.end(),
+                     [](MutableBytes piece) { return piece.empty() || is_hole(piece); });
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class BlockPlaces {
   const std::string& name() const { return source_.name(); }  // of the object
   /// The offset at which the first of the rows appears to begin. Throws kData as add() of a block does.
   std::uint64_t add(HeadedRows rows);
-  /// Bytes that are kept in memory: the offset at which they appear to lie.
+  /// Bytes, at least one, that are kept in memory: the offset at which they appear to lie.
   std::uint64_t add_copy(Bytes bytes) { return add(HeadedRows{.head = {bytes.begin(), bytes.end()}}); }
   /// Reads the object, and the blocks that were added so far. Threads: any.
   Source& source() { return source_; }

@@ -355,6 +355,13 @@ TEST(BlockTable, RefusesRowsThatLie) {
   EXPECT_THAT(why({.offset = block + 1, .length = 10, .count = 5}), HasSubstr("do not fit into the 49 bytes"));
   EXPECT_THAT(why({.offset = block + 51, .length = 1}), HasSubstr("do not fit into the 0 bytes"));
   EXPECT_THAT(why({.head = {1, 2}, .length = 0, .count = ~std::uint64_t{0}}), HasSubstr("more rows"));
+  for (const std::uint64_t count : {0, 1}) {
+    const Error nothing = error_of([&] { table.add(HeadedRows{.offset = 1, .count = count}); });
+    EXPECT_EQ(nothing.kind(), ErrorKind::kData);
+    EXPECT_THAT(nothing.message(), HasSubstr("rows have no bytes"));
+  }
+  EXPECT_THAT(why({.head = {1}, .length = ~std::uint64_t{0}, .count = 0}), HasSubstr("more than there are offsets"));
+  EXPECT_THAT(why({.head = {1}, .length = INT64_MAX, .count = 0}), HasSubstr("more than there are offsets"));
   const std::uint64_t rows = table.add({.offset = block, .length = 10, .count = 5});
   EXPECT_THAT(why({.offset = rows, .length = 10, .count = 5}), HasSubstr("do not fit into the 0 bytes"))
       << "rows of rows";
@@ -423,6 +430,24 @@ TEST(BlockSource, ReadsRowsWithTheirHeads) {
   }
   const Error error = error_of([&] { read(source, cases[0].place, cases[0].want.size() + 1); });
   EXPECT_THAT(error.message(), HasSubstr("too few"));
+}
+
+TEST(BlockSource, EndsReadsOfNoBytesAtOnce) {
+  const Blocks blocks(1, 5000);
+  const auto counting = std::make_shared<FaultySource>(blocks.object.source(), FaultyOptions{});
+  const auto table = std::make_shared<BlockTable>(blocks.object.bytes.size());
+  const std::uint64_t block = table->add(blocks.object.blocks[0]);
+  const std::uint64_t rows = table->add(HeadedRows{.head = {1}, .length = 2, .count = 3});
+  const std::uint64_t none = table->add(HeadedRows{.head = {1}, .length = 2, .count = 0});
+  table->close();
+  BlockSource source(counting, table, std::make_shared<BlockCache>());
+  std::uint8_t kept = 7;
+  for (const std::uint64_t place : {block, block + 5000, rows, rows + 1, rows + 9, none}) {
+    read_fully(source, place, {&kept, 0});
+  }
+  EXPECT_EQ(counting->started(), 0);
+  EXPECT_EQ(kept, 7);
+  EXPECT_EQ(error_of([&] { read_fully(source, none, {&kept, 1}); }).kind(), ErrorKind::kData);
 }
 
 TEST(BlockSource, TellsOfAFailureToReadRows) {

@@ -79,7 +79,10 @@ std::uint64_t BlockTable::add(HeadedRows rows) {
     fail(ErrorKind::kData, "its {} rows of {} do not fit into the {} that are there", rows.count,
          byte_count(rows.length), byte_count(there));
   }
-  if (rows.row_bytes() > 0 && rows.count > INT64_MAX / rows.row_bytes()) {
+  if (rows.length > INT64_MAX - rows.head.size() || rows.row_bytes() == 0) {
+    fail(ErrorKind::kData, "its rows have no bytes, or more than there are offsets for");
+  }
+  if (rows.count > INT64_MAX / rows.row_bytes()) {
     fail(ErrorKind::kLimit, "more rows in one file than there are offsets for");
   }
   const std::uint64_t place = add(Kind::kRows, rows_.size(), rows.count * rows.row_bytes());

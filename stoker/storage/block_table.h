@@ -18,7 +18,8 @@
 
 namespace stoker {
 
-/// Ranges of one length, one after another, each with the same bytes before it. One of length 0 is these bytes alone.
+/// Ranges of one length, one after another, each with the same bytes before it. One of length 0 is these bytes alone;
+/// there are rows of at least a byte.
 struct HeadedRows {
   std::vector<std::uint8_t> head{};
   std::uint64_t offset = 0;  // of the first range: in the object, or a place in a compressed block
@@ -60,7 +61,7 @@ class BlockTable {
   /// values that cannot be as they say; of what the block holds that is not known.
   std::uint64_t add(const PackedValues& packed);
   /// Where the first of the rows appears to begin; the others follow it at once. Throws kData for rows that do not lie
-  /// in the object, or in one of the blocks that were added.
+  /// in the object, or in one of the blocks that were added, and for rows of no bytes.
   std::uint64_t add(HeadedRows rows);
   /// No more are added: from now on it is read without a lock.
   void close() { grows_.store(false, std::memory_order_release); }

@@ -1,14 +1,14 @@
 #include "stoker/storage/local_store.h"
 
 #include <fcntl.h>
-#include <glob.h>
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <new>
 #include <system_error>
+#include <utility>
 
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
@@ -27,6 +27,59 @@ ObjectFacts facts_of(const struct stat& found) {
           .modified = found.st_mtim,
           .changed = found.st_ctim};
 }
+
+bool is_absence(int error) { return error == ENOENT || error == ENOTDIR; }
+
+/// What matches a pattern, found folder by folder. glob() would pass over a folder that cannot be looked into, and over
+/// every shard in it.
+class PatternSearch {
+ public:
+  /// Throws kIo, naming the folder or the file that cannot be looked at.
+  std::vector<Location> run(std::string_view pattern) {
+    const std::size_t root = std::min(pattern.find_first_not_of('/'), pattern.size());
+    look_in(std::string(pattern.substr(0, root)), pattern.substr(root));
+    return std::move(found_);
+  }
+
+ private:
+  /// `folder` is empty, or ends in a slash.
+  void look_in(const std::string& folder, std::string_view pattern) {
+    const std::size_t slash = std::min(pattern.find('/'), pattern.size());
+    const std::size_t next = std::min(pattern.find_first_not_of('/', slash), pattern.size());
+    const std::string component(pattern.substr(0, slash));
+    const std::string_view slashes = pattern.substr(slash, next - slash), rest = pattern.substr(next);
+    const auto go_on = [&](std::string_view name, bool is_listed) {
+      const std::string path = fmt::format("{}{}{}", folder, name, slashes);
+      if (!rest.empty()) return look_in(path, rest);
+      if (is_listed || is_there(path)) found_.emplace_back(path);
+    };
+    if (component.find_first_of("*?[\\") == std::string::npos) return go_on(component, false);
+    const std::unique_ptr<LocalFolder> entries = listed(folder);
+    for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+      const Folder::Entry entry = (*entries)[i];
+      const bool fits = slashes.empty() || entry.is_folder;
+      if (fits && ::fnmatch(component.c_str(), entry.name.data(), FNM_PERIOD) == 0) go_on(entry.name, true);
+    }
+  }
+
+  /// Null for what is no folder, or not there.
+  static std::unique_ptr<LocalFolder> listed(const std::string& folder) {
+    const std::string path = folder.empty() ? "." : folder;
+    FileDescriptor opened = open_folder(AT_FDCWD, path.c_str());
+    if (opened) return std::make_unique<LocalFolder>(std::move(opened), path);
+    if (!is_absence(errno)) fail_system("read the folder", path, errno);
+    return nullptr;
+  }
+
+  static bool is_there(const std::string& path) {
+    struct stat found;
+    if (::lstat(path.c_str(), &found) == 0) return true;
+    if (!is_absence(errno)) fail_system("open", path, errno);
+    return false;
+  }
+
+  std::vector<Location> found_;
+};
 
 }  // namespace
 
@@ -49,14 +102,8 @@ std::unique_ptr<Folder> LocalStore::list(const Location& folder) const {
 }
 
 std::vector<Location> LocalStore::match(const Location& pattern) const {
-  glob_t found{};
-  const int status = ::glob(pattern.text().c_str(), 0, nullptr, &found);
-  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
-  if (status == GLOB_NOSPACE) throw std::bad_alloc();
-  if (status == GLOB_ABORTED) fail(ErrorKind::kIo, "cannot list the folders that '{}' matches", pattern);
-  std::vector<Location> matches;
-  if (status == 0) matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  std::sort(matches.begin(), matches.end());  // by bytes: glob's own order follows the locale
+  std::vector<Location> matches = PatternSearch().run(pattern.text());
+  std::sort(matches.begin(), matches.end());
   return matches;
 }
 

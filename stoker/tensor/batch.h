@@ -34,8 +34,8 @@ struct OutputSpec {
   Shape shape;
   std::optional<Layout> layout{};  // of an image; else each sample has a number, or a vector of them
   const Arrangement* arrangement = &dense_arrangement();
-  // Of whole numbers: what all of them are where no sample stands; else images and vectors are zeros there, and numbers
-  // kPaddingNumber.
+  // Of whole numbers: what all of them are where no sample stands; else single numbers are kPaddingNumber there if
+  // their type has it, and all else is zeros: images, vectors, and what is unsigned or a truth value.
   std::optional<std::int64_t> padding{};
   std::optional<RowPadding> row_padding{};  // of padded_arrangement(): to as many rows as `shape` says
 
@@ -47,10 +47,11 @@ enum class SlotStatus : std::uint8_t {
   kPending,  // not yet written
   kGood,
   kBad,      // the sample's bytes are bad, and it was to be skipped: its outputs are those of padding
-  kPadding,  // past the end of the data set (tail "pad"): OutputSpec::padding, zeros or kPaddingNumber
+  kPadding,  // past the end of the data set (tail "pad"): OutputSpec::padding, kPaddingNumber or zeros
 };
 
-/// The label of a slot without a sample, and any other number of one: no class's, and what PyTorch's losses ignore.
+/// The label of a slot without a sample, and any other single number of a signed type: no class's, and what PyTorch's
+/// losses ignore.
 constexpr std::int64_t kPaddingNumber = -100;
 
 /// A tensor of another owner: contiguous, row-major.

@@ -27,18 +27,16 @@ class Dense final : public Arrangement {
     return {memory + begin_of(spec, slot), spec.bytes_per_sample()};
   }
 
-  void pad(const OutputSpec& spec, int, std::uint8_t* memory, int slot) const override {
-    std::uint8_t* const begin = memory + begin_of(spec, slot);
-    constexpr auto kFloat = static_cast<float>(kPaddingNumber);
+  void pad(const OutputSpec& spec, int slots, std::uint8_t* memory, int slot) const override {
+    const MutableBytes value = placed(spec, slots, memory, slot);
+    constexpr auto kNumber = static_cast<double>(kPaddingNumber);
     const bool is_number = !spec.is_image() && spec.shape.rank() == 0;
     if (spec.padding) {
-      fill_elements(spec.dtype, static_cast<double>(*spec.padding), {begin, spec.bytes_per_sample()});
-    } else if (is_number && spec.dtype == DType::kF32) {
-      std::memcpy(begin, &kFloat, sizeof(kFloat));
-    } else if (is_number && spec.dtype == DType::kI64) {
-      std::memcpy(begin, &kPaddingNumber, sizeof(kPaddingNumber));
+      fill_elements(spec.dtype, static_cast<double>(*spec.padding), value);
+    } else if (is_number && is_number_of(spec.dtype, kNumber)) {
+      fill_elements(spec.dtype, kNumber, value);
     } else {
-      std::memset(begin, 0, spec.bytes_per_sample());
+      std::memset(value.data(), 0, value.size());
     }
   }
 

@@ -73,7 +73,8 @@ STOKER_HOST_DEVICE inline std::uint8_t u8_from_f32(float value) {
   return value >= 255 ? 255 : static_cast<std::uint8_t>(nearest_integer(value));
 }
 
-/// Element number `index` of a tensor at `out`; images have no other types than these four.
+/// Element number `index` of a tensor at `out`. Images have no other types than these four, and of another type nothing
+/// is written: fill_elements() knows all.
 STOKER_HOST_DEVICE inline void store_rounded(float value, DType dtype, std::uint8_t* out, std::int64_t index) {
   switch (dtype) {
     case DType::kF32: reinterpret_cast<float*>(out)[index] = value; return;

@@ -18,7 +18,7 @@ struct RowPadding {
 /// Throws kBadSample for more rows than there may be.
 void check_rows(const RowPadding& padding, std::int64_t rows);
 
-/// Whether a number of this type is exactly this one; of the floats, any number rounds to one.
+/// Whether the type has exactly this number, of whole numbers up to 2^53; of floats, whether it is within their range.
 bool is_number_of(DType dtype, double number);
 /// Makes all elements the number, which must be one of the type.
 void fill_elements(DType dtype, double number, MutableBytes out);

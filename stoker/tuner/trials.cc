@@ -20,6 +20,17 @@ constexpr double kCarryKnown = 0.06;       // error with which it is
 constexpr double kCarryMost = 0.95;
 constexpr double kJumpLeast = 0.05;  // smaller ones tell nothing of that
 
+// Of a setting, the latest: it may stay for weeks, and more would say no more of it.
+constexpr std::size_t kWindowsKept = 64;
+
+// The oldest, unless no other shows the setting alone.
+void forget_one(std::vector<Trial::Window>& windows) {
+  const auto shows_it_alone = [](const Trial::Window& window) { return !window.before; };
+  const bool is_needed =
+      shows_it_alone(windows.front()) && std::none_of(windows.begin() + 1, windows.end(), shows_it_alone);
+  windows.erase(windows.begin() + (is_needed ? 1 : 0));
+}
+
 // From how later windows of one setting lie about their middle: the median of the distances does not mind a few that
 // are far.
 double spread_of(const std::vector<Trial>& trials, double WindowReading::*part) {
@@ -100,6 +111,7 @@ void Trials::add(const KnobSetting& knobs, const WindowReading& reading, std::op
     at->knobs = knobs;
   }
   at->windows.push_back({reading, before, before ? last_ : std::nullopt, before ? last_own_ : std::nullopt});
+  if (at->windows.size() > kWindowsKept) forget_one(at->windows);
   last_own_ = before && last_ ? std::optional(own_reading(reading, *last_)) : std::nullopt;
   last_ = reading;
   at->age = 0;

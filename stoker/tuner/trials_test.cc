@@ -48,6 +48,26 @@ void alternate(Trials& trials, double carry, int times) {
   }
 }
 
+TEST(Trials, KeepTheLatestWindowsOfASettingThatStays) {
+  Trials trials(same_step);
+  for (int i = 0; i < 10'000; ++i) trials.add(kOne, reading(i < 9'000 ? 1 : 2), std::nullopt);
+  EXPECT_LE(trials.find(kOne)->count(), 100);
+  EXPECT_NEAR(rate(trials, kOne).mean, 2, 1e-9);
+}
+
+TEST(Trials, KeepTheWindowThatShowsASettingAlone) {
+  Trials trials(same_step);
+  trials.add(kOne, reading(1), std::nullopt);
+  for (int i = 0; i < 1'000; ++i) {
+    trials.add(kTwo, reading(3), after(2));
+    trials.add(kOne, reading(2), after(3));
+  }
+  const std::vector<Trial::Window>& windows = trials.find(kOne)->windows;
+  EXPECT_LE(windows.size(), 100U);
+  EXPECT_FALSE(windows.front().before);
+  EXPECT_NEAR(rate(trials, kOne, 0).mean, 1, 1e-9);
+}
+
 TEST(Trials, KeepTheWindowsOfASettingTogether) {
   Trials trials(same_step);
   EXPECT_EQ(trials.find(kOne), nullptr);

@@ -63,6 +63,11 @@ void Tuner::see(const TunerWindow& window) {
   last_ = now;
 }
 
+std::optional<KnobSetting> Tuner::settled_on() const {
+  if (phase_ == Phase::kSearch) return std::nullopt;
+  return phase_ == Phase::kProbe ? best_ : knobs_;
+}
+
 // Of the setting that was left.
 Belief Tuner::rate_before() const {
   const Trials& trials = beliefs_.trials();

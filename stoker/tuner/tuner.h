@@ -36,7 +36,9 @@ class Tuner {
   const std::string& why() const { return why_; }
   /// Whether the tuner has settled: the knobs stay until something changes; occasionally another setting is tried for
   /// one window.
-  bool settled() const { return phase_ == Phase::kSettled || phase_ == Phase::kProbe; }
+  bool settled() const { return settled_on().has_value(); }
+  /// Also while another setting is tried.
+  std::optional<KnobSetting> settled_on() const;
 
   /// Takes the measurements of the window with knobs(). A window without samples changes nothing.
   void see(const TunerWindow& window);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@ struct TuningMove {
   double at_s = 0;      // when the window ended, since the loader began
   KnobSetting knobs{};  // that it ran with
   TunerWindow window{};
-  KnobSetting next{};  // what follows, and
-  std::string why{};   // why: one sentence
-  bool settled = false;
+  KnobSetting next{};                       // what follows, and
+  std::string why{};                        // why: one sentence
+  std::optional<KnobSetting> settled_on{};  // also where another follows, for one window
 };
 
 struct TuningLog {

@@ -375,3 +375,56 @@ def test_a_folder_that_goes_away_while_it_is_read_is_named(stoker, data, tmp_pat
     assert process.returncode == FAILURE
     assert all(line.startswith("epoch ") for line in out.splitlines()), "epochs of four samples may end before their folder is gone"
     assert "class/" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("classes", [("--classes", "[br]"), ("--classes=[br]",), ("--classes", "[br],x")])
+def test_a_value_in_brackets_is_that_value(stoker, tmp_path, classes):
+    for name in ("[br]", "br", "x"):
+        save_image(tmp_path / "data" / name / "a.jpg")
+    packed = stoker.json("pack", tmp_path / "data", tmp_path / "out", *classes)
+    assert packed["samples"] == len("".join(classes).split(","))
+    assert "'[x]' is not" in stoker.refusal(USAGE, *run(tmp_path / "data", "--seed", "[x]"))
+    assert "unexpected argument '--no=[x]'" in stoker.refusal(USAGE, *run(tmp_path / "data", "--no=[x]"))
+
+
+def test_an_empty_level_of_the_log_is_the_default(stoker):
+    assert stoker.text("ops", env={"STOKER_LOG": ""}) == stoker.text("ops")
+
+
+@pytest.fixture
+def closed_folder(tiny, tmp_path):
+    """A tar in each of three folders, and the second of these, which is closed."""
+    for name in "abc":
+        (tmp_path / "gl" / name).mkdir(parents=True)
+        shutil.copy(tiny.tar, tmp_path / "gl" / name / "s.tar")
+    closed = tmp_path / "gl" / "b"
+    closed.chmod(0)
+    yield closed
+    closed.chmod(0o700)
+
+
+@pytest.mark.parametrize("command", ["info", "verify", "pack", "index"])
+@pytest.mark.parametrize("pattern", ["*/s.tar", "*/*.tar", "b/s.tar", "{a,b}/s.tar"])
+def test_a_folder_on_the_way_that_is_closed_is_named(ordinary_stoker, closed_folder, tmp_path, command, pattern):
+    to = [tmp_path / "out"] if command == "pack" else []
+    sentence = ordinary_stoker.refusal(FAILURE, command, closed_folder.parent / pattern, *to)
+    assert str(closed_folder) in sentence and "Permission denied" in sentence
+    assert not list(tmp_path.rglob("*.sidx")) and not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_listed_is_named(ordinary_stoker, closed_folder):
+    gl = closed_folder.parent
+    gl.chmod(0o111)
+    sentence = ordinary_stoker.refusal(FAILURE, "info", gl / "*/s.tar")
+    gl.chmod(0o700)
+    assert f"'{gl}/'" in sentence and "Permission denied" in sentence
+
+
+@pytest.mark.parametrize("pattern", ["**/*.tar", "g2/**", "g2/**/s.tar"])
+def test_a_pattern_of_any_depth_is_refused(stoker, tiny, tmp_path, pattern):
+    for folder in ("g2", "g2/a", "g2/a/b"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(tiny.tar, tmp_path / folder / "s.tar")
+    assert "'**'" in stoker.refusal(USAGE, "info", tmp_path / pattern)
+    each = [tmp_path / "g2" / levels / "s.tar" for levels in ("", "*", "*/*")]
+    assert stoker.json("info", *each)["shards"] == 3

@@ -124,3 +124,10 @@ def test_a_cache_that_could_keep_nothing_is_refused(stoker, packed, tmp_path):
     said = stoker.refusal(2, "run", packed, *RECIPE, "--cache", "ram", "--cache-memory", 1)
     assert "cache memory of 1 B keeps none of the" in said and "give at least 1MB" in said
     assert stoker.json("run", packed, *RECIPE, "--cache", "ram", "--cache-memory", "1MB")["samples"] > 0
+
+
+def test_the_cache_names_data_that_were_given_by_a_relative_name(stoker, tiny, tmp_path):
+    folder = os.path.realpath(tiny.tar.parent)
+    stoker.json("run", tiny.tar.name, *RECIPE, *cached(tmp_path / "cache"), cwd=folder)
+    folders = {group["folder"] for group in stoker.json("cache", "info", tmp_path / "cache")["data"]}
+    assert folder in folders and all(map(os.path.isabs, folders))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -30,8 +31,8 @@ def data(stoker, tmp_path_factory):
     return folder
 
 
-def doctor(stoker, data, *args):
-    return stoker("doctor", data, "--recipe", "imagenet-train", "--batch", 8, "--quick", *args, timeout=DOCTOR_S)
+def doctor(stoker, data, *args, **options):
+    return stoker("doctor", data, "--recipe", "imagenet-train", "--batch", 8, "--quick", *args, timeout=DOCTOR_S, **options)
 
 
 def expected_status(found):
@@ -57,9 +58,11 @@ def healthy(stoker, data, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def starved(stoker, data, tmp_path_factory):
-    run = tmp_path_factory.mktemp("run") / "run.json"
-    run.write_text(stoker.text("run", data, "--recipe", "imagenet-train", "--batch", 8, "--threads", 1, "--accelerator", 0.0001, "--json"))
-    done = doctor(stoker, data, "--step", 0.0001, "--measured", run, "--json")
+    run, of_two = (tmp_path_factory.mktemp("run") / name for name in ("run.json", "of_two.json"))
+    for path, accelerators in ((run, 1), (of_two, 2)):
+        path.write_text(stoker.text("run", data, "--recipe", "imagenet-train", "--batch", 8, "--threads", 1, "--accelerator", 0.0001,
+                                    "--accelerators", accelerators, "--json"))
+    done = doctor(stoker, data, "--step", 0.0001, "--measured", run, "--measured", of_two, "--json")
     return done, json.loads(done.stdout)
 
 
@@ -109,15 +112,17 @@ def test_what_if_is_predicted(healthy):
 
 
 def test_a_measured_run_is_compared(starved):
-    run, = starved[1]["runs"]
+    run, _ = starved[1]["runs"]
     assert run["run"] == "run.json" and run["samples_per_s"] > 0 and run["predicted"] > 0 and run["differs"] is None
     assert run["error"] == pytest.approx(run["predicted"] / run["samples_per_s"] - 1)
 
 
-def test_another_run_is_not_compared(healthy):
-    """Nothing took its batches in steps of 20 s."""
+def test_another_run_is_not_compared(healthy, starved):
+    """Nothing took its batches in steps of 20 s, or more accelerators took them than GPUs were asked about."""
     run, = healthy[1]["runs"]
     assert run["error"] is None and "--accelerator" in run["differs"]
+    _, of_two = starved[1]["runs"]
+    assert of_two["error"] is None and of_two["differs"] == "it fed 2 accelerators, not 1"
 
 
 def test_the_page_needs_nothing_else_and_repeats_the_command(healthy):
@@ -144,6 +149,15 @@ def test_a_terminal_is_told_the_verdict_first(stoker, data):
     assert first.startswith("GPU idle " if done.returncode == STARVED else "Not measurable: ")
     for heading in ("limit", "time of the GPU", "For training: ", "For preprocessing: "):
         assert heading in done.stdout
+
+
+def test_an_answer_that_cannot_be_written_is_not_a_verdict(stoker, data):
+    """The pipe's reader is gone: that is no starved GPU."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = doctor(stoker, data, "--step", 0.0001, stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (NOT_MEASURABLE, "")
 
 
 @pytest.mark.parametrize("args, words", [
@@ -304,11 +318,13 @@ def test_loader_options_are_those_of_a_run(stoker, data, tmp_path):
     keys.write_text("".join(f"{file.relative_to(data).with_suffix('')}\n" for file in sorted(data.rglob("*.jpg"))[:20]))
     question = ("doctor", data, "--recipe", "imagenet-train", "--quick", "--step", 20, "--subset", keys, "--decode", "planar")
     assert "use a smaller batch, or tail wrap, pad or keep" in stoker.refusal(NOT_MEASURABLE, *question, "--global-batch", 32)
-    done = stoker(*question, "--global-batch", 32, "--tail", "pad", "--batch-repeats", 1, "--json", timeout=DOCTOR_S)
+    done = stoker(*question, "--global-batch", 32, "--tail", "pad", "--batch-repeats", 1, "--direct", "--no-index", "--gpus", 2,
+                  "--json", timeout=DOCTOR_S)
     found = json_of(done)
     assert done.returncode == expected_status(found), done
     assert found["facts"]["run"]["batch"] == 32 and found["facts"]["data"]["samples"] == 20
     assert f"--subset {keys} --decode planar --tail pad" in found["commands"][1]
+    assert "--direct --no-index --accelerator 20 --accelerators 2 " in found["commands"][1]
     stoker.text(*found["commands"][1].split()[1:-1], "--batches", 1)
 
 

@@ -313,6 +313,18 @@ def test_index_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path
     assert done.returncode == 1 and "Broken shards, not indexed (1):" in done.stdout and "a-broken.tar" in done.stdout
 
 
+def test_index_goes_on_after_a_shard_that_it_may_not_open(ordinary_stoker, packed, tmp_path):
+    shards = [tmp_path / f"s{number}.tar" for number in range(4)]
+    for shard in shards:
+        shutil.copy(next(packed.glob("*.tar")), shard)
+    shards[1].chmod(0)
+    done = ordinary_stoker("index", *shards, "--index-dir", tmp_path / "indexes", "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    (broken,) = json.loads(done.stdout)["broken"]
+    assert broken["shard"] == str(shards[1]) and "Permission denied" in broken["reason"]
+    assert sorted(path.name for path in (tmp_path / "indexes").iterdir()) == [f"s{number}.tar.sidx" for number in (0, 2, 3)]
+
+
 def test_of_empty_data_an_index_can_be_made_and_nothing_else(stoker, tmp_path):
     (tmp_path / "empty").mkdir()
     empty_tar = tmp_path / "empty.tar"
@@ -326,6 +338,17 @@ def test_of_empty_data_an_index_can_be_made_and_nothing_else(stoker, tmp_path):
         assert f"no samples to pack in {data}, so no shard was written" in stoker.refusal(1, "pack", data, tmp_path / "packed")
         stoker.refusal(1, "run", data, "--recipe", "imagenet-val")
     assert "0 samples in 1 shard " in stoker.text("index", empty_tar)
+    assert f"'{tmp_path}/empty' is empty" in stoker.refusal(2, "index", tmp_path / "empty")
+
+
+def test_a_pack_that_failed_before_its_first_shard_is_begun_anew(stoker, loose, tmp_path):
+    data = shutil.copytree(loose, tmp_path / "in")
+    bad = data / "class0" / "000-bad.jpg"
+    bad.write_text("no picture")
+    pack = ("pack", data, tmp_path / "out", "--bad-sample", "fail")
+    assert "looks like text" in stoker.refusal(1, *pack)
+    bad.unlink()
+    assert stoker.json(*pack)["samples"] == 30
 
 
 def test_packing_nothing_but_bad_samples_fails_and_lists_them(stoker, tmp_path):

@@ -201,6 +201,32 @@ def test_a_shard_that_changed_after_its_task_is_named_when_a_plan_of_verify_is_m
         hurt.unlink(missing_ok=True)
 
 
+def flip_a_byte(path):
+    """The size stays; the time of the change is another."""
+    content, before = bytearray(path.read_bytes()), path.stat().st_mtime_ns
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+
+
+def test_a_shard_whose_bytes_changed_after_its_task_is_verified_again(stoker, loose, tmp_path):
+    packed, path = tmp_path / "packed", tmp_path / "verify.plan"
+    stoker.text("pack", loose, packed, "--shard-size", "600KB")
+    tasks = stoker.json("verify", packed, "--plan", path)["tasks"]
+    task = ("verify", packed, "--plan", path, "--task", f"0-{tasks - 1}")
+    merge = ("verify", packed, "--plan", path, "--merge")
+    assert "done before" not in stoker.text(*task)
+    assert f"{tasks} tasks done before" in stoker.text(*task)
+    hurt = packed / "shard-000001.tar"
+    for statuses in ((1, 1), (0, 0)):
+        flip_a_byte(hurt)
+        stale = stoker(*merge)
+        assert stale.returncode == 1 and str(hurt) in stale.stdout and "has changed since task 1 " in stale.stdout, stale
+        told = [stoker(*task), stoker(*merge)]
+        assert tuple(done.returncode for done in told) == statuses, told
+        assert all("changed since task" not in done.stdout for done in told)
+
+
 @pytest.mark.parametrize("command", ["pack", "verify"])
 def test_processes_that_write_one_plan_at_once_take_turns(stoker, loose, tmp_path, command):
     path = tmp_path / "job.plan"
@@ -234,3 +260,15 @@ def test_what_the_plan_decides_is_not_decided_again(stoker, loose, tmp_path):
     (tmp_path / "text").write_text("no plan\n" * 9)
     assert "is not a plan" in stoker.refusal(1, "pack", loose, to, "--plan", tmp_path / "text", "--task", 0)
     assert "cannot open" in stoker.refusal(1, "pack", loose, to, "--plan", tmp_path / "none", "--task", 0)
+
+
+@pytest.mark.parametrize("command", ["verify", "pack"])
+def test_a_list_of_bad_samples_is_for_the_merge(stoker, tiny, tmp_path, command):
+    job = (command, tiny.tar, *([tmp_path / "out"] if command == "pack" else []), "--plan", tmp_path / "it.plan")
+    stoker.text(*job)
+    listed = ("--quarantine", tmp_path / "bad.jsonl")
+    assert "--quarantine is for what all tasks found; leave it out of them, and give it with --merge" in \
+        stoker.refusal(2, *job, "--task", 0, *listed)
+    stoker.text(*job, "--task", "0")
+    stoker.text(*job, "--merge", *listed)
+    assert (tmp_path / "bad.jsonl").read_text() == ""

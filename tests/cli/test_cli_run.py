@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation mlperf bad_samples
-    fallback_samples bytes_read store bytes_to_device cache report epoch_reports epochs batch step_s threads prefetch io_depth
-    transfer_index tuning device io isa machine stages""".split()
+    fallback_samples bytes_read store bytes_to_device cache report epoch_reports epochs batch step_s accelerators threads prefetch
+    io_depth transfer_index tuning device io isa machine stages""".split()
 
 
 def run(data, *args, recipe="cifar-train"):

@@ -201,3 +201,11 @@ def test_what_has_no_words_is_named(stoker, texts):
     assert "has no text" in stoker.refusal(1, "pack", texts / "empty.txt", texts / "packed", "--tokens", "words")
     (texts / "binary.txt").write_bytes(b"x" * 100_000)
     assert "has a word of more than" in stoker.refusal(1, "pack", texts / "binary.txt", texts / "packed", "--tokens", "words")
+
+
+def test_nothing_is_said_of_unknown_words_in_a_text_without_words(stoker, texts):
+    stoker.text("pack", texts / "train.txt", texts / "packed", "--tokens", "words", "--vocab", "6")
+    (texts / "space.txt").write_text("  ")
+    said = stoker.text("pack", texts / "space.txt", texts / "none", "--tokens", "words", "--vocab",
+                       texts / "packed" / "vocab.txt")
+    assert "0 tokens of 1 document" in said and said.endswith("vocab.txt: 6 words\n")

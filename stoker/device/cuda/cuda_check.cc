@@ -18,6 +18,7 @@ struct Driver {
   decltype(&cuDeviceGet) device = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) retain = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) release = nullptr;
+  decltype(&cuDevicePrimaryCtxGetState) state = nullptr;
   decltype(&cuCtxPushCurrent) push = nullptr;
   decltype(&cuCtxPopCurrent) pop = nullptr;
 };
@@ -35,6 +36,7 @@ const Driver& driver() {
     return Driver{reinterpret_cast<decltype(Driver::device)>(find("cuDeviceGet")),
                   reinterpret_cast<decltype(Driver::retain)>(find("cuDevicePrimaryCtxRetain")),
                   reinterpret_cast<decltype(Driver::release)>(find("cuDevicePrimaryCtxRelease")),
+                  reinterpret_cast<decltype(Driver::state)>(find("cuDevicePrimaryCtxGetState")),
                   reinterpret_cast<decltype(Driver::push)>(find("cuCtxPushCurrent")),
                   reinterpret_cast<decltype(Driver::pop)>(find("cuCtxPopCurrent"))};
   }();
@@ -47,8 +49,9 @@ void check_driver(CUresult result, std::string_view what) { check_cuda(static_ca
 }  // namespace
 
 void check_cuda(cudaError_t error, std::string_view what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // or the thread's next launch would tell it again
   switch (error) {
-    case cudaSuccess: return;
     case cudaErrorMemoryAllocation:
       fail(ErrorKind::kMemory, "{}: the GPU has no memory left; use a smaller batch or prefetch", what);
     case cudaErrorNoDevice: fail(ErrorKind::kNotFound, "{}: this machine has no GPU that CUDA can use", what);
@@ -75,6 +78,15 @@ void check_cuda(cudaError_t error, std::string_view what) {
 GpuContext::GpuContext(int gpu) : gpu_(gpu), name_(fmt::format("cuda:{}", gpu)) {
   check_driver(driver().device(&device_, gpu), name_);
   check_driver(driver().retain(&context_, device_), name_);
+}
+
+bool GpuContext::is_there(int gpu) {
+  CUdevice device = 0;
+  unsigned flags = 0;
+  int active = 0;
+  check_driver(driver().device(&device, gpu), "the GPU");
+  check_driver(driver().state(device, &flags, &active), "the GPU");
+  return active != 0;
 }
 
 GpuContext::~GpuContext() { driver().release(device_); }

@@ -19,6 +19,8 @@ class GpuContext {
   /// Of a GPU that there is. Throws what check_cuda() does.
   explicit GpuContext(int gpu);
   ~GpuContext();
+  /// Whether this process has begun to use the GPU, here or elsewhere.
+  static bool is_there(int gpu);
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 

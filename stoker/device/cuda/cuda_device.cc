@@ -58,32 +58,14 @@ class CudaDevice final : public Device {
     const OnGpu on(*context_);
     auto event = std::make_shared<CudaTaskEvent>(context_);
     const std::lock_guard lock(mutex_);
-    for (const auto& mark : after) {
-      check_cuda(cudaStreamWaitEvent(copies_, static_cast<const CudaStreamMark&>(*mark).event), name_);
+    try {
+      give(task, after, *event);
+    } catch (...) {  // what the streams have of it uses memory that the caller takes back now
+      cudaStreamSynchronize(copies_);
+      cudaStreamSynchronize(kernels_);
+      cudaGetLastError();
+      throw;
     }
-    // Copies of the next batch go beside the kernels of this one.
-    for (const DeviceCopy& in : task.copies_in) {
-      check_cuda(in.from ? cudaMemcpyAsync(in.to, in.from, in.bytes, cudaMemcpyHostToDevice, copies_)
-                         : cudaMemsetAsync(in.to, 0, in.bytes, copies_),
-                 name_);
-    }
-    check_cuda(cudaEventRecord(event->copied, copies_), name_);
-    check_cuda(cudaStreamWaitEvent(kernels_, event->copied), name_);
-    task.in_order(
-        [&](const DeviceDecode& decode) {
-          event->begin_stage(kDeviceDecodeRun, kernels_);
-          decode_file(decode);
-        },
-        [&](const DeviceLaunch& launch) {
-          event->begin_stage(stage_run_of(launch), kernels_);
-          check_cuda(launch_on_gpu(launch, kernels_), name_);
-        });
-    event->end_stages(kernels_);
-    for (const DeviceCopy& out : task.copies_out) {
-      check_cuda(cudaMemcpyAsync(out.to, out.from, out.bytes, cudaMemcpyDeviceToHost, kernels_), name_);
-    }
-    check_cuda(cudaEventRecord(event->done, kernels_), name_);
-    event->tell_host(notices_);
     return event;
   }
 
@@ -103,6 +85,35 @@ class CudaDevice final : public Device {
   }
 
  private:
+  void give(const DeviceTask& task, std::span<const std::shared_ptr<const StreamMark>> after, CudaTaskEvent& event) {
+    for (const auto& mark : after) {
+      check_cuda(cudaStreamWaitEvent(copies_, static_cast<const CudaStreamMark&>(*mark).event), name_);
+    }
+    // Copies of the next batch go beside the kernels of this one.
+    for (const DeviceCopy& in : task.copies_in) {
+      check_cuda(in.from ? cudaMemcpyAsync(in.to, in.from, in.bytes, cudaMemcpyHostToDevice, copies_)
+                         : cudaMemsetAsync(in.to, 0, in.bytes, copies_),
+                 name_);
+    }
+    check_cuda(cudaEventRecord(event.copied, copies_), name_);
+    check_cuda(cudaStreamWaitEvent(kernels_, event.copied), name_);
+    task.in_order(
+        [&](const DeviceDecode& decode) {
+          event.begin_stage(kDeviceDecodeRun, kernels_);
+          decode_file(decode);
+        },
+        [&](const DeviceLaunch& launch) {
+          event.begin_stage(stage_run_of(launch), kernels_);
+          check_cuda(launch_on_gpu(launch, kernels_), name_);
+        });
+    event.end_stages(kernels_);
+    for (const DeviceCopy& out : task.copies_out) {
+      check_cuda(cudaMemcpyAsync(out.to, out.from, out.bytes, cudaMemcpyDeviceToHost, kernels_), name_);
+    }
+    check_cuda(cudaEventRecord(event.done, kernels_), name_);
+    event.tell_host(notices_);
+  }
+
   void decode_file(const DeviceDecode& decode) {
     if (nvjpeg_->decode(decode, kernels_)) return;
     check_cuda(cudaMemsetAsync(decode.fault, 1, sizeof(*decode.fault), kernels_), name_);

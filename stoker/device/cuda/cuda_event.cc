@@ -56,7 +56,10 @@ bool CudaTaskEvent::wait_for(std::int64_t patience_ns) const {
   // A GPU that has failed gives no notice.
   const OnGpu on(*gpu_);
   const cudaError_t state = cudaEventQuery(done);
-  if (state == cudaErrorNotReady) return false;
+  if (state == cudaErrorNotReady) {
+    cudaGetLastError();  // it is not an error here, and the consumer may ask for its own
+    return false;
+  }
   check_cuda(state, gpu_->name());
   return true;
 }
@@ -98,7 +101,6 @@ std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuCon
     try {
       return std::make_shared<CudaStreamMark>(gpu, handle_of(stream));
     } catch (const std::exception&) {  // the stream is gone, or memory is: waiting for all streams needs neither
-      cudaGetLastError();
       cudaDeviceSynchronize();
     }
   } catch (const std::exception&) {  // the GPU is lost; the next call that uses it fails with that

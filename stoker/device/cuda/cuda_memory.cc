@@ -36,9 +36,7 @@ void PinnedAllocator::deallocate(std::uint8_t* memory, std::size_t bytes) noexce
 std::uint8_t* GpuAllocator::allocate(std::size_t bytes) {
   const OnGpu on(gpu_);
   void* memory = nullptr;
-  const cudaError_t error = cudaMalloc(&memory, bytes);
-  if (error != cudaSuccess) cudaGetLastError();  // or the next call would report it
-  check_cuda(error, gpu_.name());
+  check_cuda(cudaMalloc(&memory, bytes), gpu_.name());
   return static_cast<std::uint8_t*>(memory);
 }
 

@@ -24,7 +24,7 @@ struct GpuRun {
     typename Kernel::Args args;
     std::memcpy(&args, launch.args.data(), sizeof(args));
     run_grid<Kernel><<<static_cast<unsigned>(launch.blocks), Kernel::kThreads, 0, stream>>>(args);
-    return cudaPeekAtLastError();
+    return cudaGetLastError();
   }
 };
 

@@ -111,4 +111,9 @@ MachineFacts probe_machine(const std::string& root) {
   return machine;
 }
 
+bool same_bus_id(std::string_view a, std::string_view b) {
+  const auto same = [](unsigned char left, unsigned char right) { return std::tolower(left) == std::tolower(right); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
 }  // namespace stoker

@@ -60,6 +60,13 @@ TEST(MachineProbe, TakesTheSpeedOfRealNetworkCards) {
   EXPECT_EQ(probe_machine(virtual_machine.root()).network_bytes_per_s, std::nullopt);
 }
 
+TEST(MachineProbe, BusIdsAreTheSameInCapitals) {
+  EXPECT_TRUE(same_bus_id("0000:3b:00.0", "0000:3B:00.0"));
+  EXPECT_FALSE(same_bus_id("0000:3b:00.0", "0000:3C:00.0"));
+  EXPECT_FALSE(same_bus_id("0000:3b:00.0", "0000:3b:00")) << "another length";
+  EXPECT_FALSE(same_bus_id("0000:3b:00.0", "")) << "an emulated device is on no bus";
+}
+
 TEST(MachineProbe, HasTheCoresAndMemoryOfThisProcess) {
   const MachineFacts machine = probe_machine();
   EXPECT_EQ(machine.cores, usable_core_time());

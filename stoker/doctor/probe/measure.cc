@@ -80,7 +80,7 @@ class Measuring {
     if (!options_.loader.device) return;
     for (GpuFacts& gpu : facts_.machine.gpus) {
       const Device& device = *options_.loader.device;
-      if (gpu.bus_id == device.bus_id()) gpu.memory_bytes = device.memory_bytes();
+      if (same_bus_id(gpu.bus_id, device.bus_id())) gpu.memory_bytes = device.memory_bytes();
     }
   }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "stoker/base/error_testing.h"
@@ -83,6 +84,7 @@ TEST_F(Measure, FillsInTheFacts) {
   EXPECT_EQ(facts.cpu.scaling.front().threads, 1);
   EXPECT_GT(facts.cpu.scaling.front().samples_per_s.median, 0);
   EXPECT_GT(facts.memory.copy_bytes_per_s.median, 0);
+  EXPECT_LE(facts.memory.cores, std::ceil(facts.machine.cores)) << "a quota counts";
   EXPECT_GT(facts.memory.copied_bytes, of_data.read_bytes);
 }
 

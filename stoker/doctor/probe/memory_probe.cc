@@ -10,8 +10,8 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/side_by_side.h"
-#include "stoker/base/topology.h"
 #include "stoker/doctor/probe/figure_of.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/tensor/allocator.h"
@@ -22,7 +22,8 @@ namespace {
 // Of each core: with its copy more than its part of the caches.
 constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
 constexpr int kMemoryTries = 7, kMemoryTriesQuick = 3;
-constexpr int kMemoryThreadsMax = 64;  // that saturate any memory
+constexpr int kMemoryThreadsMax = 64;      // that saturate any memory
+constexpr std::uint64_t kBuffersPart = 8;  // of the memory, for all buffers
 
 /// What one thread copies, from one half to the other.
 struct CopyBuffer {
@@ -35,9 +36,15 @@ struct CopyBuffer {
 
 }  // namespace
 
+MemoryCopiers memory_copiers(int cores, std::uint64_t memory_bytes) {
+  const std::uint64_t room = memory_bytes / kBuffersPart / (2 * kBufferBytes);
+  const auto wanted = static_cast<std::uint64_t>(std::min(cores, kMemoryThreadsMax));
+  const int threads = static_cast<int>(std::clamp<std::uint64_t>(room, 1, wanted));
+  return {threads, threads < kMemoryThreadsMax ? threads : cores};
+}
+
 MemoryFacts probe_memory(const ProbeLimits& limits) {
-  const std::size_t cores = std::max<std::size_t>(allowed_cores().size(), 1);
-  const int threads = static_cast<int>(std::min<std::size_t>(cores, kMemoryThreadsMax));
+  const auto [threads, cores] = memory_copiers(usable_cores(), usable_memory());
   std::vector<CopyBuffer> buffers;
   try {
     for (int i = 0; i < threads; ++i) buffers.emplace_back(kBufferBytes);

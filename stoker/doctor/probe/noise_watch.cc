@@ -1,6 +1,7 @@
 #include "stoker/doctor/probe/noise_watch.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,12 +70,19 @@ void doubt_noise(const MachineFacts& machine, std::vector<std::string>& doubts) 
   }
 }
 
+std::int64_t own_cpu_ns() {
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  const auto ns = [](const timeval& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_usec * 1000; };
+  return process_cpu_ns() + ns(children.ru_utime) + ns(children.ru_stime);
+}
+
 NoiseWatch::NoiseWatch()
-    : cores_(allowed_cores()), before_(cpu_times(cores_)), began_ns_(now_ns()), own_ns_(process_cpu_ns()) {}
+    : cores_(allowed_cores()), before_(cpu_times(cores_)), began_ns_(now_ns()), own_ns_(own_cpu_ns()) {}
 
 void NoiseWatch::report(MachineFacts& machine, std::vector<std::string>& doubts) const {
   const double seconds = static_cast<double>(now_ns() - began_ns_) * 1e-9;
-  const double own_s = static_cast<double>(process_cpu_ns() - own_ns_) * 1e-9;
+  const double own_s = static_cast<double>(own_cpu_ns() - own_ns_) * 1e-9;
   const int allowed = std::max(static_cast<int>(cores_.size()), usable_cores());
   const MachineNoise noise = MachineNoise::between(before_, cpu_times(cores_), seconds, own_s, machine.cores, allowed);
   machine.stolen_share = noise.stolen_share;

@@ -25,7 +25,7 @@ struct MachineNoise {
   double stolen_share = 0;  // of the cores' time
   double others_cores = 0;  // that other programs kept from this one
 
-  /// `cores`: that this process may use, of `allowed`; `own_s`: its time on them.
+  /// `cores`: that this process may use, of `allowed`; `own_s`: its time on them, and its children's.
   static MachineNoise between(const CpuTimes& before, const CpuTimes& after, double seconds, double own_s, double cores,
                               int allowed);
 };
@@ -33,11 +33,15 @@ struct MachineNoise {
 /// Adds a sentence for what makes figures less repeatable than they are to be.
 void doubt_noise(const MachineFacts& machine, std::vector<std::string>& doubts);
 
+/// Nanoseconds on cores so far, of this process and of the children that it has waited for, such as those in which
+/// recipes' functions ran.
+std::int64_t own_cpu_ns();
+
 class NoiseWatch {
  public:
   NoiseWatch();
 
-  /// Since it was made; with doubt_noise().
+  /// Since it was made; with doubt_noise(). Children that still run count as other programs.
   void report(MachineFacts& machine, std::vector<std::string>& doubts) const;
 
  private:

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "stoker/base/child_testing.h"
+#include "stoker/base/clock.h"
+
 namespace stoker {
 namespace {
 
@@ -52,6 +55,17 @@ TEST(NoiseWatch, DoubtsWhatWasMeasuredOnABusyMachine) {
   ASSERT_EQ(doubts.size(), 2u);
   EXPECT_THAT(doubts[0], HasSubstr("10%"));
   EXPECT_THAT(doubts[1], HasSubstr("0.5 of 2 cores"));
+}
+
+TEST(NoiseWatch, TakesChildrenThatHaveEndedForThisProcess) {
+  constexpr std::int64_t kBurntNs = 100'000'000;
+  const std::int64_t before_ns = own_cpu_ns();
+  const int status = status_in_child([] {
+    while (process_cpu_ns() < kBurntNs) continue;
+    return 0;
+  });
+  ASSERT_EQ(status, 0);
+  EXPECT_GE(own_cpu_ns() - before_ns, kBurntNs / 2) << "the system may count in ticks";
 }
 
 TEST(NoiseWatch, FillsInSharesOfThisMachine) {

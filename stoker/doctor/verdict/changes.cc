@@ -26,7 +26,7 @@ constexpr double kAsGood = 0.98;       // of the best of several: then the least
 constexpr double kAlike = 0.03;        // by which gains, as logarithms, must differ to count as different
 constexpr double kStillFull = 0.98;    // of the rate now, with less of something
 constexpr double kStillFirst = 0.9;    // the same, of the first epoch's
-constexpr double kMuchLess = 0.75;     // of the cores: above that, too many are not worth a word
+constexpr double kMuchLess = 0.75;     // of what there is: an excess above that is not worth a word
 constexpr double kMoreCoresMost = 8;   // times as many
 constexpr double kHeavyStage = 0.15;   // of a core's time
 constexpr std::uint64_t kMemoryUnit = 1ull << 30, kMemoryMost = 4096 * kMemoryUnit;
@@ -407,16 +407,20 @@ class Advisor {
         least = middle + 1;
       }
     }
-    if (most > kMuchLess * facts_.machine.cores) return;
+    if (most < 1 || most > kMuchLess * facts_.machine.cores) return;
     change.cores = most;
+    Prediction prediction = predict(facts_, change);
+    if (!still_full(prediction)) return;
     changes_.excess.push_back({fmt::format("{} of the {} cores would do", most, facts_.machine.cores),
-                               what_if_text(change), predict(facts_, change)});
+                               what_if_text(change), std::move(prediction)});
   }
 
   void excess_memory() {
     std::optional<Excess> excess;
     const std::uint64_t least = std::max(needed_.memory_bytes, 4 * kMemoryUnit);
-    for (std::uint64_t bytes = std::bit_floor(facts_.machine.memory_bytes) / 2; bytes >= least; bytes /= 2) {
+    const std::uint64_t all = facts_.machine.memory_bytes;
+    for (std::uint64_t bytes = std::bit_ceil(all) / 2; bytes >= least; bytes /= 2) {
+      if (static_cast<double>(bytes) > kMuchLess * static_cast<double>(all)) continue;
       Configuration change;
       change.memory_bytes = bytes;
       Prediction prediction = predict(facts_, change);

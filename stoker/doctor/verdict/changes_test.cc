@@ -15,6 +15,7 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 Changes changes_of(const Facts& facts) {
   return weigh_changes(facts, predict(facts), Catalogue::shipped(), training_size(facts, Catalogue::shipped()));
@@ -120,6 +121,24 @@ TEST(Changes, AreRankedByGainAndCanBeAskedAsTheyStand) {
       EXPECT_GE(excess.prediction.samples_per_s, 0.98 * now.samples_per_s) << excess.sentence;
     }
   }
+}
+
+TEST(Changes, APartOfACoreIsNotTooMuchUnlessLessWouldDo) {
+  Facts facts = few_cores_facts();
+  facts.cpu.scaling = {{1, figure(44)}, {2, figure(66)}};
+  for (const double cores : {1.5, 0.5}) {
+    facts.machine.cores = cores;
+    for (const Excess& excess : changes_of(facts).excess) {
+      EXPECT_THAT(excess.what_if, Not(StartsWith("cores="))) << excess.sentence << ", of " << cores;
+    }
+  }
+}
+
+TEST(Changes, HalfOfTheMemoryIsTriedThoughAMachineHasALittleLessThanItIsSoldWith) {
+  Facts facts = healthy_facts();
+  facts.machine.memory_bytes = (std::uint64_t{156} << 30) / 10;
+  const Changes changes = changes_of(facts);
+  EXPECT_THAT(changes.excess, Contains(Field(&Excess::what_if, "memory=8GiB"))) << "4 GiB are too few for its loader";
 }
 
 TEST(Changes, NoMoreReadsAtATimeThanALoaderTakes) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "stoker/base/units.h"
 #include "stoker/doctor/model/predict.h"
 #include "stoker/doctor/verdict/what_if.h"
 
@@ -19,8 +22,21 @@ std::string difference_of(const MeasuredRun& run, const Facts& facts) {
   if (!facts.step.seconds.known()) return "";
   const double step_s = facts.step.seconds.median;
   if (!run.step_s) return fmt::format("nothing took its batches in steps of {:.3g} s: give it --accelerator", step_s);
-  if (std::abs(*run.step_s / step_s - 1) <= kSameStep) return "";
-  return fmt::format("its step takes {:.3g} s, not {:.3g}", *run.step_s, step_s);
+  if (std::abs(*run.step_s / step_s - 1) > kSameStep) {
+    return fmt::format("its step takes {:.3g} s, not {:.3g}", *run.step_s, step_s);
+  }
+  const int gpus = std::max(1, facts.step.gpus);
+  if (run.accelerators == gpus) return "";
+  return fmt::format("it fed {}, not {}", counted(run.accelerators, "accelerator"), gpus);
+}
+
+// In the model each GPU has a loader of its own.
+Configuration knobs_of_each(const MeasuredRun& run) {
+  Configuration knobs = run.knobs;
+  for (std::optional<int>* const count : {&knobs.threads, &knobs.prefetch, &knobs.io_depth}) {
+    if (*count) *count = std::max(1, **count / std::max(1, run.accelerators));
+  }
+  return knobs;
 }
 
 }  // namespace
@@ -40,7 +56,7 @@ Diagnosis diagnose(const Facts& facts, const DiagnosisQuestion& question, const 
     diagnosis.what_ifs.push_back(std::move(what_if));
   }
   for (const MeasuredRun& run : question.runs) {
-    diagnosis.runs.push_back({run, predict(facts, run.knobs).samples_per_s, difference_of(run, facts)});
+    diagnosis.runs.push_back({run, predict(facts, knobs_of_each(run)).samples_per_s, difference_of(run, facts)});
   }
   diagnosis.verdict = judge(facts, diagnosis.now);
   diagnosis.bad_samples = bad_outlook(facts);

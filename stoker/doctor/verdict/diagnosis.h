@@ -24,6 +24,7 @@ struct MeasuredRun {
   double samples_per_s = 0;
   std::optional<int> batch{};      // absent: it does not say
   std::optional<double> step_s{};  // absent: nothing took its batches at a step's pace
+  int accelerators = 1;            // that took a batch each, all of them from one loader
 };
 
 struct WhatIf {

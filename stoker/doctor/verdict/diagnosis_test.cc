@@ -55,6 +55,29 @@ TEST(Diagnosis, ComparesOnlyRunsOfTheSameBatchAndStep) {
   EXPECT_THAT(difference(std::nullopt, std::nullopt), testing::HasSubstr("does not say"));
 }
 
+TEST(Diagnosis, ComparesOnlyRunsOfAsManyAccelerators) {
+  Facts facts = few_cores_facts();
+  const auto difference = [&](int accelerators) {
+    const MeasuredRun run = {"run.json", {}, 44, 64, facts.step.seconds.median, accelerators};
+    return diagnosis_of(facts, {.runs = {run}}).runs.at(0).differs;
+  };
+  EXPECT_EQ(difference(1), "");
+  EXPECT_EQ(difference(2), "it fed 2 accelerators, not 1");
+  facts.step.gpus = 4;
+  EXPECT_EQ(difference(1), "it fed 1 accelerator, not 4");
+  EXPECT_EQ(difference(4), "");
+}
+
+TEST(Diagnosis, DividesTheKnobsOfARunAmongItsAccelerators) {
+  const Facts facts = eight_gpus_facts();
+  MeasuredRun run = {"run.json", {.threads = 8, .io_depth = 64, .prefetch = 16}, 44};
+  run.accelerators = 8;
+  const Configuration of_each = {.threads = 1, .io_depth = 8, .prefetch = 2};
+  ASSERT_NE(predict(facts, of_each).samples_per_s, predict(facts, run.knobs).samples_per_s);
+  EXPECT_EQ(diagnosis_of(facts, {.runs = {run}}).runs.at(0).predicted_samples_per_s,
+            predict(facts, of_each).samples_per_s);
+}
+
 TEST(Diagnosis, NoPartDoesThatTrainingNeedsMoreOf) {
   Facts small = healthy_facts();  // data that memory holds after the first epoch
   small.step.seconds = figure(0.5);

@@ -227,6 +227,7 @@ PreprocessingSize preprocessing_of(const Facts& facts) {
   job.run.transfer_index = -1;
   job.run.cache = "none";
   job.run.direct = true;
+  job.machine.memory_bytes = 0;  // for pages: loose files are never read past the page cache
   job.run.threads = 0;
   const Prediction prediction = predict(job);
   PreprocessingSize size;
@@ -246,16 +247,24 @@ PreprocessingSize preprocessing_of(const Facts& facts) {
   return size;
 }
 
+// Of all GPUs that train: those whose memory is not known are taken for the mean of the others.
+double memory_of_gpus(const Facts& facts) {
+  double bytes = 0;
+  int known = 0;
+  for (const GpuFacts& gpu : facts.machine.gpus) {
+    bytes += static_cast<double>(gpu.memory_bytes);
+    if (gpu.memory_bytes > 0) ++known;
+  }
+  return known > 0 ? bytes / known * std::max(1, facts.step.gpus) : 0;
+}
+
 Portions portions_of(const Facts& facts) {
   Portions portions;
-  double decoded = 0, gpu_memory = 0;
+  double decoded = 0;
   for (const StageFacts& stage : facts.cpu.stages) {
     if (stage.kind == "decode") decoded = stage.bytes_out * static_cast<double>(facts.data.samples);
   }
-  const int gpus = std::max(1, facts.step.gpus);
-  for (const GpuFacts& gpu : facts.machine.gpus) gpu_memory += static_cast<double>(gpu.memory_bytes);
-  if (!facts.machine.gpus.empty())
-    gpu_memory *= static_cast<double>(gpus) / static_cast<double>(facts.machine.gpus.size());
+  const double gpu_memory = memory_of_gpus(facts);
   const auto memory = static_cast<double>(facts.machine.memory_bytes);
   if (memory > 0 && facts.data.bytes > 0) portions.memory_coded = cached_part(memory, facts.data.bytes);
   if (memory > 0 && decoded > 0) portions.memory_decoded = cached_part(memory, decoded);

@@ -95,6 +95,14 @@ TEST(RightSize, PreprocessingTakesItsHours) {
   EXPECT_LT(small.vcpus_enough, 2);
 }
 
+TEST(RightSize, PreprocessingFindsNoFilesInThePageCache) {
+  Facts facts = small_files_facts();
+  facts.machine.memory_bytes = 64 * kGiB;  // which would hold all of them
+  const PreprocessingSize size = sized(facts).preprocessing;
+  EXPECT_EQ(size.limiter, Limiter::kStorageRequests);
+  EXPECT_GT(size.hours, 0.5);
+}
+
 TEST(RightSize, TellsWhatPartOfTheDataFits) {
   const Portions portions = sized(small_memory_facts()).portions;
   EXPECT_NEAR(*portions.memory_coded, 64.0 * kGiB / (110e3 * 1.28e6), 1e-9);
@@ -102,6 +110,15 @@ TEST(RightSize, TellsWhatPartOfTheDataFits) {
   EXPECT_EQ(*sized(healthy_facts()).portions.memory_coded, 1);
   Facts facts = healthy_facts();
   facts.machine.gpus.clear();
+  EXPECT_FALSE(sized(facts).portions.gpu_coded.has_value());
+}
+
+TEST(RightSize, TakesGpusWhoseMemoryIsNotKnownForTheOthers) {
+  Facts facts = eight_gpus_facts();
+  const double known = *sized(facts).portions.gpu_coded;
+  for (std::size_t i = 1; i < facts.machine.gpus.size(); ++i) facts.machine.gpus[i].memory_bytes = 0;
+  EXPECT_DOUBLE_EQ(*sized(facts).portions.gpu_coded, known);
+  facts.machine.gpus.front().memory_bytes = 0;
   EXPECT_FALSE(sized(facts).portions.gpu_coded.has_value());
 }
 

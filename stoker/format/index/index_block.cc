@@ -92,11 +92,13 @@ IndexBlock::IndexBlock(Bytes bytes, std::int64_t rows, const IndexLimits& limits
   columns_.for_each(columns_of(row_count), columns_of(fields_), columns_of(chunks_));
   require(bytes.size() == end + text_bytes_, "its length does not fit its rows");
   text_ = bytes.data() + end;
-  check(limits);
+  check_rows(limits);
+  check_fields(limits);
+  check_sums();
 }
 
-void IndexBlock::check(const IndexLimits& limits) const {
-  std::uint32_t key_end = 0, field_end = 0, chunk_end = 0, entry_points_end = 0;
+void IndexBlock::check_rows(const IndexLimits& limits) const {
+  std::uint32_t key_end = 0, field_end = 0, entry_points_end = 0;
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows_); ++row) {
     const std::uint32_t next_key = columns_.key_ends[row], next_field = columns_.field_ends[row];
     require(next_key >= key_end && next_key <= text_bytes_, "a key is outside its text");
@@ -121,7 +123,10 @@ void IndexBlock::check(const IndexLimits& limits) const {
   }
   require(key_end == text_bytes_ && field_end == fields_, "its columns do not end together");
   require(entry_points_end == limits.entry_points_bytes, "a sample has entry points that are not there");
+}
 
+void IndexBlock::check_fields(const IndexLimits& limits) const {
+  std::uint32_t chunk_end = 0;
   for (std::size_t field = 0; field < fields_; ++field) {
     const std::uint64_t offset = columns_.offsets[field], length = columns_.lengths[field];
     require(offset <= limits.data_bytes && length <= limits.data_bytes - offset, "a field is outside its shard");
@@ -133,6 +138,18 @@ void IndexBlock::check(const IndexLimits& limits) const {
     chunk_end = next_chunk;
   }
   require(chunk_end == chunks_, "its checksums do not end together");
+}
+
+// What adds up a sample's bytes relies on it. Its rows' fields are there.
+void IndexBlock::check_sums() const {
+  std::size_t field = 0;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows_); ++row) {
+    std::uint64_t left = std::numeric_limits<std::int64_t>::max();
+    for (; field < columns_.field_ends[row]; ++field) {
+      require(columns_.lengths[field] <= left, "a sample's fields have more bytes than can be counted");
+      left -= columns_.lengths[field];
+    }
+  }
 }
 
 void IndexBlock::read(std::int64_t row, std::span<const std::string> names, SampleRow& into) const {

@@ -86,7 +86,9 @@ class IndexBlock {
     Integer begin_of(std::size_t i) const { return i == 0 ? 0 : (*this)[i - 1]; }
   };
 
-  void check(const IndexLimits& limits) const;
+  void check_rows(const IndexLimits& limits) const;
+  void check_fields(const IndexLimits& limits) const;
+  void check_sums() const;
 
   std::int64_t rows_ = 0;
   std::uint32_t fields_ = 0, chunks_ = 0, text_bytes_ = 0;

@@ -108,6 +108,36 @@ TEST(IndexBlock, RefusesValuesThatNothingHas) {
   EXPECT_THAT(refusal("name", 2, 2), HasSubstr("no name"));
 }
 
+/// Why a block of one row is refused whose fields have so many bytes, as blocks of a shard may be said to become; empty
+/// where it is not. Otherwise their sum is what the row says.
+std::string refusal_of_row(const std::vector<std::uint64_t>& lengths) {
+  const std::vector<std::string> names = {"bin"};
+  SampleRow row, found;
+  for (const std::uint64_t length : lengths) row.fields.push_back({.name = names[0], .part = {}, .length = length});
+  IndexBlockBuilder builder;
+  builder.add(row, std::vector<std::uint16_t>(lengths.size(), 0));
+  std::vector<std::uint8_t> bytes;
+  builder.take(bytes);
+  try {
+    const IndexBlock block(bytes, 1, {.names = names.size(), .data_bytes = INT64_MAX});
+    block.read(0, names, found);
+    std::uint64_t sum = 0;
+    for (const std::uint64_t length : lengths) EXPECT_FALSE(__builtin_add_overflow(sum, length, &sum));
+    EXPECT_EQ(found.bytes(), sum);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kData);
+    return error.message();
+  }
+}
+
+TEST(IndexBlock, RefusesRowsWhoseFieldsHaveMoreBytesTogetherThanCanBeCounted) {
+  constexpr std::uint64_t kQuarter = std::uint64_t{1} << 62;
+  EXPECT_EQ(refusal_of_row({kQuarter, kQuarter - 1}), "");
+  EXPECT_THAT(refusal_of_row({kQuarter, kQuarter}), HasSubstr("more bytes than can be counted"));
+  EXPECT_THAT(refusal_of_row({kQuarter, kQuarter, kQuarter, kQuarter}), HasSubstr("more bytes")) << "together 0";
+}
+
 TEST(IndexBlock, RefusesColumnsThatDoNotFitEachOther) {
   EXPECT_THAT(refusal("key end", 0, 11), HasSubstr("outside its text"));
   EXPECT_THAT(HandMadeBlock().set("key end", 0, 9).set("key end", 1, 8).refusal(), HasSubstr("outside its text"));

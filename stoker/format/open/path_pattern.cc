@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 #include "stoker/base/error.h"
@@ -85,6 +86,42 @@ std::optional<std::vector<std::string>> expand_body(std::string_view body, std::
   return expanded;
 }
 
+bool is_wild(const Location& path) { return path.text().find_first_of("*?[") != std::string::npos; }
+
+/// Shells that know "**" look at any depth; taken as "*", it would leave out a part of the data without a word.
+void require_no_double_star(const Location& path) {
+  if (fmt::format("/{}/", path.text()).find("/**/") == std::string::npos) return;
+  fail(ErrorKind::kUsage,
+       "'{}': a pattern has no '**'; write '*' for each folder on the way, as in '*/*.tar', or give a text file of the "
+       "paths, as `find` lists them",
+       path);
+}
+
+/// Throws the reason why a path that `pattern` stands for cannot be looked at: it may only be forbidden.
+void require_there(const Store& store, const Location& path, const Location& pattern) {
+  try {
+    store.stat(path, "open");
+  } catch (const Error& error) {
+    if (!path.is_local() || error.kind() != ErrorKind::kNotFound) throw;
+    if (path == pattern) fail(error.kind(), "there is no file or folder '{}'{}", path, what_was_meant(path));
+    fail(error.kind(), "there is no file or folder '{}', which '{}' stands for", path, pattern);
+  }
+}
+
+/// What one path stands for once its braces are expanded.
+std::vector<Location> expand_path(const Location& path, const Location& pattern, const Stores& stores) {
+  const Store& store = stores.of(path);
+  if (store.find(path)) return {path};
+  if (!is_wild(path)) {
+    require_there(store, path, pattern);
+    return {path};
+  }
+  require_no_double_star(path);
+  std::vector<Location> matches = store.match(path);
+  if (matches.empty()) fail(ErrorKind::kNotFound, "no file matches '{}'", path);
+  return matches;
+}
+
 }  // namespace
 
 std::vector<std::string> expand_braces(std::string_view pattern) {
@@ -114,21 +151,8 @@ std::vector<Location> expand_pattern(const Location& pattern, const Stores& stor
   const std::vector<Location> paths(texts.begin(), texts.end());
   stores.expect(paths);
   for (const Location& path : paths) {
-    const Store& store = stores.of(path);
-    if (store.find(path)) {
-      found.push_back(path);
-    } else if (path.text().find_first_of("*?[") != std::string::npos) {
-      std::vector<Location> matches = store.match(path);
-      if (matches.empty()) fail(ErrorKind::kNotFound, "no file matches '{}'", path);
-      found.insert(found.end(), matches.begin(), matches.end());
-    } else if (!path.is_local()) {
-      store.stat(path, "open");  // says why not: it may only be forbidden
-      found.push_back(path);
-    } else if (path == pattern) {
-      fail(ErrorKind::kNotFound, "there is no file or folder '{}'{}", path, what_was_meant(path));
-    } else {
-      fail(ErrorKind::kNotFound, "there is no file or folder '{}', which '{}' stands for", path, pattern);
-    }
+    std::vector<Location> its = expand_path(path, pattern, stores);
+    found.insert(found.end(), std::make_move_iterator(its.begin()), std::make_move_iterator(its.end()));
   }
   return found;
 }

@@ -11,7 +11,8 @@ namespace stoker {
 
 /// The paths that `pattern` stands for. Braces are expanded first, in the order written; then each result that is no
 /// existing path but has `*`, `?` or `[` becomes the sorted paths that match. What exists as it is written is taken
-/// literally. Throws kNotFound for a path or match that is not there, kLimit for a range of over a million paths.
+/// literally. Throws kNotFound for a path or match that is not there, kIo for a path that may not be looked at and for
+/// a folder on the way that may not be listed, kUsage for a component `**`, kLimit for a range of over a million paths.
 std::vector<Location> expand_pattern(const Location& pattern, const Stores& stores);
 
 /// Braces alone: "{000..002}" keeps its zeros, "{a,b}" lists, and several multiply out, the last varying fastest. A

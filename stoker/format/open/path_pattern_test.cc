@@ -3,13 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
+#include "stoker/storage/local_store_testing.h"
+#include "stoker/storage/memory_store_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
 namespace {
 
+namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -65,6 +71,33 @@ TEST(PathPattern, NamesWhatIsNotThere) {
   const Error unmatched = error_of([&] { expand_pattern(folder.path("*.rec"), {}); });
   EXPECT_EQ(unmatched.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(unmatched.message(), HasSubstr(folder.path("*.rec")));
+}
+
+TEST(PathPattern, SaysThatAPathMayNotBeLookedAt) {
+  TempFolder folder;
+  folder.write("closed/a.tar", "");
+  fs::permissions(folder.path("closed"), fs::perms::none);
+  for (const char* pattern : {"closed/a.tar", "closed/{a,b}.tar", "closed/*.tar"}) {
+    const OrdinaryRights bound;
+    const Error error = error_of([&] { expand_pattern(folder.path(pattern), {}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kIo) << pattern;
+    EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("closed")), HasSubstr("Permission denied"))) << pattern;
+  }
+  fs::permissions(folder.path("closed"), fs::perms::owner_all);
+}
+
+TEST(PathPattern, RefusesAPatternOfAnyDepth) {
+  TempFolder folder;
+  for (const char* name : {"a.tar", "b/a.tar", "b/c/a.tar", "**x/a.tar"}) folder.write(name, "");
+  const Stores stores = Stores().add(std::make_shared<MemoryStore>());
+  for (const std::string& pattern : {folder.path("**/*.tar"), folder.path("**"), folder.path("b/{*,**}/a.tar"),
+                                     std::string("mem://data/**/a.tar")}) {
+    const Error error = error_of([&] { expand_pattern(pattern, stores); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << pattern;
+    EXPECT_THAT(error.message(), AllOf(HasSubstr("'**'"), HasSubstr("'*/*.tar'"))) << pattern;
+  }
+  EXPECT_THAT(expand_pattern(folder.path("b**/a.tar"), {}), ElementsAre(folder.path("b/a.tar")));
+  EXPECT_THAT(expand_pattern(folder.path("**x/a.tar"), {}), ElementsAre(folder.path("**x/a.tar")));
 }
 
 TEST(PathPattern, SaysThatATildeIsTheShells) {

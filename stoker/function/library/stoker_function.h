@@ -9,8 +9,8 @@
 //     for (std::size_t i = 0; i < in.count(); ++i) out[i] = in[i] < 245 ? in[i] + 10 : 255;
 //   }
 //
-// Built by `g++ -shared -fPIC -O2 brighter.cc -o libbrighter.so`, it is named "libbrighter.so:brighter" in a recipe. It
-// is called from several threads at a time: what it changes is its own, or guarded.
+// Built by `g++ -shared -fPIC -O2 brighter.cc -o libbrighter.so`, it is named "libbrighter.so:brighter" in a recipe, or
+// by a path from another folder. It is called from several threads at a time: what it changes is its own, or guarded.
 #pragma once
 
 #include <stdint.h>
@@ -61,6 +61,7 @@ typedef int StokerFunction(StokerFunctionCall* call);  // NOLINT(modernize-use-u
 #ifdef __cplusplus
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -153,8 +154,8 @@ class Draws {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  // In [0, 1).
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  // In [0, 1), in steps of 2^-53.
+  double uniform() { return static_cast<double>(next() >> 11) * (1.0 / 9007199254740992.0); }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
  private:

@@ -29,6 +29,15 @@ constexpr std::size_t aligned(std::size_t bytes) {
 
 std::string extents_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape.extents(), ",")); }
 
+// JSON has texts of Unicode alone, and names of folders are bytes.
+Json in_hex(const std::vector<std::string>& names) {
+  Json all = Json::array();
+  for (const std::string& name : names) {
+    all.push_back(fmt::format("{:02x}", fmt::join(std::vector<std::uint8_t>(name.begin(), name.end()), "")));
+  }
+  return all;
+}
+
 }  // namespace
 
 PythonFunction::PythonFunction(FunctionSpec spec, std::vector<ValueMeaning> taken, std::stop_token stop)
@@ -67,7 +76,7 @@ void PythonFunction::start() {
   std::memcpy(room_.data() + begin, spec_.payload.data(), spec_.payload.size());
   process_ = std::make_unique<PythonProcess>(room_.descriptor());
   Json first = introduction_of(spec_, meanings_);
-  first["path"] = python_home().path;
+  first["path"] = in_hex(python_home().path);
   first["payload"] = spec_.payload.size();
   first["begin"] = begin;
   first["size"] = room_.size();

@@ -1,5 +1,5 @@
 """Calls a function of the user's for one sample after another: in a process of its own, which a worker of Stoker's starts and
-talks to (main), or in the worker's thread (Caller alone).
+talks to (main), or in the user's thread (Caller alone), where the program's state is left as it is.
 
 The process gets three descriptors: a channel, whose messages are JSON; memory, in which the values of a sample lie; and the end of
 a pipe whose other end is closed when the program ends. The first message describes the function; each further one is a sample. It
@@ -88,16 +88,17 @@ class Mistake(Exception):
     """What the function did wrong, as the end of a sentence that begins with its name."""
 
 
-def load(spec, payload):
-    """The function, by its name or from what was pickled."""
+def load(spec, payload, in_own_process):
+    """The function, by its name or from what was pickled. Only a process of its own has to become like the user's script."""
     if spec["library"]:
         return Library(spec)
     for place in reversed(spec.get("path", [])):
+        place = os.fsdecode(bytes.fromhex(place))  # JSON has no bytes
         if place not in sys.path:
             sys.path.insert(0, place)
     if payload:
         about_main, pickled = pickle.loads(payload)
-        if about_main:
+        if about_main and in_own_process:
             from multiprocessing import spawn
 
             spawn.prepare(about_main)
@@ -139,7 +140,6 @@ class Forms:
         if values in ("torch", "torchvision"):
             import torch
 
-            torch.set_num_threads(1)
             self.torch = torch
         if values == "torchvision":
             from torchvision import tv_tensors
@@ -301,11 +301,35 @@ def seed_torch(torch, seed):
     torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
 
 
+class KeepsGenerators:
+    """Gives the generators that Caller seeds back to the program as they were."""
+
+    def __enter__(self):
+        self.random, self.numpy = random.getstate(), numpy.random.get_state()
+        self.torch, self.gpus = sys.modules.get("torch"), None
+        if self.torch:
+            self.on_cpu = self.torch.get_rng_state()
+            if self.torch.cuda.is_initialized():
+                self.gpus = self.torch.cuda.get_rng_state_all()
+
+    def __exit__(self, *_):
+        random.setstate(self.random)
+        numpy.random.set_state(self.numpy)
+        if self.torch:
+            self.torch.set_rng_state(self.on_cpu)
+            if self.gpus:
+                self.torch.cuda.set_rng_state_all(self.gpus)
+            else:  # GPUs that come into use later begin with the program's seed
+                self.torch.cuda.manual_seed_all(self.torch.initial_seed())
+        elif "torch" in sys.modules:
+            sys.modules["torch"].seed()  # by chance, as it is after an import
+
+
 class Caller:
     """The function, with what it takes and gives."""
 
-    def __init__(self, spec, payload=b""):
-        self.function = load(spec, payload)
+    def __init__(self, spec, payload=b"", in_own_process=False):
+        self.function = load(spec, payload, in_own_process)
         self.takes, self.gives = spec["takes"], spec["gives"]
         self.parameters = [taken["parameter"] for taken in self.takes]
         # Results are found by the parameter of the value that they take the place of.
@@ -319,6 +343,7 @@ class Caller:
         self.takes_rng = takes_rng(self.function)
         self.seeds = spec["random"] == "seeded" and not (self.takes_rng or self.takes_seed)
         self.reseed = getattr(self.function, "set_random_seed", None)  # as albumentations' Compose has it
+        self.keeps_generators = self.seeds and not in_own_process
         self.inside_ns = 0
 
     def seed(self, seed):
@@ -333,6 +358,11 @@ class Caller:
     def __call__(self, arrays, seed):
         """The results as arrays, in the order of what it gives. Raises Mistake."""
         values = self.forms.given_to(arrays)
+        with KeepsGenerators() if self.keeps_generators else contextlib.nullcontext():
+            result = self.result(values, seed)
+        return [self.checked(*each) for each in zip(self.gives, self.places, self.in_order(result))]
+
+    def result(self, values, seed):
         more = dict(self.more)
         if self.takes_seed:
             more["seed"] = seed
@@ -349,7 +379,7 @@ class Caller:
         except Exception as error:
             raise Mistake(f"raised {described_error(error)}{place_of(error)}") from error
         self.inside_ns = time.perf_counter_ns() - began
-        return [self.checked(*each) for each in zip(self.gives, self.places, self.in_order(result))]
+        return result
 
     def call(self, values, more):
         if self.parameters[0]:
@@ -445,7 +475,9 @@ def serve(channel, memory):
     spec = json.loads(channel.recv(1 << 20))
     begin = spec["begin"]
     try:
-        caller = Caller(spec, memory.of(spec["size"])[begin : begin + spec["payload"]])
+        caller = Caller(spec, memory.of(spec["size"])[begin : begin + spec["payload"]], in_own_process=True)
+        if spec["values"] in ("torch", "torchvision"):
+            caller.forms.torch.set_num_threads(1)
     except BaseException as error:
         return answer({"error": described_error(error)})
     answer({})

@@ -37,8 +37,8 @@ SharedRoom::~SharedRoom() {
 void SharedRoom::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
   if (bytes > kMost) {
-    fail(ErrorKind::kLimit, "the values of one sample take {}, above the limit of 8 GiB",
-         format_size(static_cast<double>(bytes)));
+    fail(ErrorKind::kLimit, "the values of one call take {}, above the limit of {}",
+         format_size(static_cast<double>(bytes)), format_size(static_cast<double>(kMost)));
   }
   const std::size_t wanted =
       std::min(kMost, (std::max(bytes, size_ + size_ / 2) + kRoomStep - 1) / kRoomStep * kRoomStep);

@@ -23,7 +23,8 @@ class SharedRoom {
   /// Gives all of it back.
   void clear();
 
-  static constexpr std::size_t kMost = std::size_t{8} << 30;
+  // Results of whole batches have up to twice the room that they need; what is never written takes no memory.
+  static constexpr std::size_t kMost = std::size_t{16} << 30;
 
  private:
   int descriptor_ = -1;

@@ -1,6 +1,9 @@
 #include "stoker/pack/synth/created_paths.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 
 #include "stoker/base/error.h"
@@ -11,15 +14,25 @@ namespace stoker {
 namespace fs = std::filesystem;
 
 CreatedPaths::~CreatedPaths() {
-  std::error_code ignored;
-  std::reverse(paths_.begin(), paths_.end());
-  for (const std::string& path : paths_) fs::remove_all(path, ignored);
+  for (const char* path = files_.c_str(); *path != '\0'; path += std::strlen(path) + 1) ::unlink(path);
+  std::reverse(folders_.begin(), folders_.end());
+  for (const std::string& folder : folders_) ::rmdir(folder.c_str());
+}
+
+void CreatedPaths::add_file(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  files_.append(path).push_back('\0');
+}
+
+void CreatedPaths::keep() {
+  files_.clear();
+  folders_.clear();
 }
 
 void CreatedPaths::create_folder(const fs::path& path) {
   std::error_code error;
   if (path.has_parent_path() && !fs::exists(path.parent_path(), error)) create_folder(path.parent_path());
-  if (fs::create_directory(path, error)) add(path.string());
+  if (fs::create_directory(path, error)) folders_.push_back(path.string());
   if (error) fail_system("create", path.string(), error.value());
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace stoker {
 
-/// Files and folders that go away with their owner, last created first, unless they are kept.
+/// Files and folders that go away with their owner, unless they are kept. What others have put into a folder stays, and
+/// so does that folder. Threads: any number may add files.
 class CreatedPaths {
  public:
   CreatedPaths() = default;
@@ -15,8 +17,9 @@ class CreatedPaths {
   CreatedPaths(const CreatedPaths&) = delete;
   CreatedPaths& operator=(const CreatedPaths&) = delete;
 
-  void add(const std::string& path) { paths_.push_back(path); }
-  void keep() { paths_.clear(); }
+  /// Of a file that was created just now, or is about to be.
+  void add_file(const std::string& path);
+  void keep();
 
   /// Creates a folder, with those above it. Throws what fail_system() throws.
   void create_folder(const std::filesystem::path& path);
@@ -24,7 +27,9 @@ class CreatedPaths {
   void claim_empty_folder(const std::string& out);
 
  private:
-  std::vector<std::string> paths_;
+  std::mutex mutex_;                  // over files_
+  std::string files_;                 // a NUL follows each path: there may be millions
+  std::vector<std::string> folders_;  // each after the one that it lies in
 };
 
 }  // namespace stoker

@@ -24,13 +24,18 @@
 namespace stoker {
 namespace {
 
-/// A file that appears as it is written: the maker of the data set removes it if it is not finished.
+/// A file that appears as it is written, and goes away unless it is committed.
 class GrowingFile final : public ObjectWriter {
  public:
   explicit GrowingFile(const std::string& path)
       : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
     if (!file_) fail_system("create", path, errno);
   }
+  ~GrowingFile() override {
+    if (!is_whole_) ::unlink(path_.c_str());
+  }
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
 
   const std::string& name() const override { return path_; }
   void write(Bytes bytes) override {
@@ -44,6 +49,7 @@ class GrowingFile final : public ObjectWriter {
   void commit() override {
     write_held();
     if (::close(file_.release()) != 0) fail_system("write", path_, errno);
+    is_whole_ = true;
   }
 
  private:
@@ -56,6 +62,7 @@ class GrowingFile final : public ObjectWriter {
 
   const std::string path_;
   FileDescriptor file_;
+  bool is_whole_ = false;
   std::vector<std::uint8_t> held_;  // small pieces, to be written together
 };
 

@@ -17,13 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_file(const std::string& path, Bytes content) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file) fail_system("create", path, errno);
-  write_fully(file, content, path);
-  if (::close(file.release()) != 0) fail_system("write", path, errno);
-}
-
 class FolderOutput final : public SynthOutput {
  public:
   explicit FolderOutput(const std::string& out) : out_(out) { created_.claim_empty_folder(out); }
@@ -39,6 +32,14 @@ class FolderOutput final : public SynthOutput {
   void finish() override { created_.keep(); }
 
  private:
+  void write_file(const std::string& path, Bytes content) {
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!file) fail_system("create", path, errno);
+    created_.add_file(path);
+    write_fully(file, content, path);
+    if (::close(file.release()) != 0) fail_system("write", path, errno);
+  }
+
   const std::string out_;
   std::string class_name_;  // whose folder was created last
   CreatedPaths created_;
@@ -83,9 +84,9 @@ class TarOutput final : public SynthOutput {
   }
   void finish_shard() {
     if (!writer_) return;
+    created_.add_file(path_);  // before it has its name: finish() may fail after that
     writer_->finish();
     writer_.reset();
-    created_.add(path_);
   }
 
   const std::string out_;
@@ -93,7 +94,7 @@ class TarOutput final : public SynthOutput {
   std::int64_t shard_ = 0, in_shard_ = 0;
   std::string path_;  // of the shard being written
   CreatedPaths created_;
-  std::optional<TarWriter> writer_;  // goes first: the unfinished shard lies in a folder that created_ removes
+  std::optional<TarWriter> writer_;  // goes first, with the unfinished shard: created_ removes empty folders
 };
 
 }  // namespace

@@ -97,7 +97,10 @@ SynthRecords synthesize_records(const std::string& out, const SynthRecordsOption
   const auto make = [&](std::int64_t file) {
     const std::string name =
         fmt::format("img_{:0{}}_of_{}.{}", file, digits, made.files.files, options.workload->format);
-    return write_file_of_records(folder + "/" + name, out, made.files, file, options);
+    const std::string path = folder + "/" + name;
+    const std::uint64_t bytes = write_file_of_records(path, out, made.files, file, options);
+    created.add_file(path);
+    return bytes;
   };
   OrderedProducer<std::int64_t, std::uint64_t> producer(options.threads ? options.threads : usable_cores(), claim,
                                                         [&] { return make; });

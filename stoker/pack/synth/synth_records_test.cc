@@ -161,5 +161,22 @@ TEST(SynthRecords, LeaveNothingWhenTheyAreStopped) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+TEST(SynthRecords, LeaveWhatOthersPutIntoTheirFolderWhenTheyAreStopped) {
+  const TempFolder folder;
+  for (const std::string_view format : {"tfrecord", "npz", "jpeg", "parquet"}) {
+    const TrainingWorkload workload = small_workload(format, 1);
+    std::atomic<bool> stop = false;
+    SynthRecordsOptions options{.workload = &workload, .count = 100, .threads = 2, .stop = &stop};
+    options.progress = [&](std::int64_t, std::int64_t) {
+      if (!stop) folder.write("out/train/notes.txt", "of another program");
+      stop = true;
+    };
+    EXPECT_EQ(error_of([&] { synthesize_records(folder.path("out"), options); }).kind(), ErrorKind::kClosed);
+    EXPECT_EQ(files_below(folder.path()).size(), 1u) << format;
+    EXPECT_EQ(files_below(folder.path())["out/train/notes.txt"], "of another program") << format;
+    fs::remove_all(folder.path("out"));
+  }
+}
+
 }  // namespace
 }  // namespace stoker

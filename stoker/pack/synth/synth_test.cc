@@ -219,6 +219,38 @@ TEST(Synth, StoppedLeavesNothingBehind) {
   }
 }
 
+TEST(Synth, StoppedLeavesWhatOthersPutIntoItsFolders) {
+  const TempFolder folder;
+  for (const SynthFormat format : {SynthFormat::kFolder, SynthFormat::kTar}) {
+    SynthOptions options = tiny(1'000'000, 10, format);
+    std::atomic<bool> stop{false};
+    options.stop = &stop;
+    options.progress = [&](std::int64_t done, std::int64_t) {
+      if (done != 7) return;
+      folder.write("x/other/notes.txt", "of another program");
+      stop = true;
+    };
+    EXPECT_EQ(error_of([&] { synthesize(folder.path("x/a"), options); }).kind(), ErrorKind::kClosed);
+    EXPECT_EQ(content_of(folder.path("x/other/notes.txt")), "of another program");
+    EXPECT_THAT(entries(folder.path("x")), testing::ElementsAre("other"));
+    fs::remove_all(folder.path("x"));
+  }
+}
+
+TEST(Synth, StoppedLeavesAFileOfAnotherAmongItsOwn) {
+  const TempFolder folder;
+  SynthOptions options = tiny(1'000'000, 10);
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done != 7) return;
+    folder.write("out/c0000/mine.txt", "of another program");
+    stop = true;
+  };
+  EXPECT_EQ(error_of([&] { synthesize(folder.path("out"), options); }).kind(), ErrorKind::kClosed);
+  EXPECT_THAT(tree(folder.path()), testing::ElementsAre(testing::Pair("out/c0000/mine.txt", "of another program")));
+}
+
 TEST(Synth, StoppedKeepsTheFolderThatWasThere) {
   const TempFolder folder;
   fs::create_directory(folder.path("out"));

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+#include <new>
 #include <numeric>
 #include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
 
@@ -20,9 +19,6 @@ namespace {
 // Batches that the consumer may have while a GPU is still at work on them. Its next ones come from other memory, and
 // what it found out about one is told with one of the next two.
 constexpr std::size_t kOnDeviceMax = 2;
-
-// A step is kept for the doctor when so many were seen, and again after a while.
-constexpr std::int64_t kKeptStepsMin = 20, kKeepStepNs = 60'000'000'000;
 
 constexpr std::int64_t kDevicePatienceNs = 20'000'000;  // to notice an interrupt
 
@@ -65,13 +61,21 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
               .semantics = kSemanticsVersion,
               .nvjpeg = options.given.nvjpeg,
               .own_random = unrepeatable(core.plan)}),
-      kept_step_(options.given.keep_step ? user_cache_folder() : std::string(),
-                 {.data = core.dataset->fingerprint(), .recipe = core.plan.recipe().hash()}),
-      world_(options.world),
+      step_keeper_(KeptStep(options.given.keep_step ? user_cache_folder() : std::string(),
+                            {.data = core.dataset->fingerprint(), .recipe = core.plan.recipe().hash()}),
+                   options.batch, options.world),
       step_goes_on_(options.given.step_goes_on),
       batches_per_epoch_(core.board.order.batches_per_epoch()),
       reports_([&core] { return core.read_metrics(); }),
       bad_samples_(core, batches_per_epoch_ * batch_) {}
+
+void Consumer::close() noexcept {
+  audit_.reset();
+  try {
+    step_keeper_.rest(reports_.steps(), reports_.since_beginning());
+  } catch (const std::bad_alloc&) {  // the step is not kept, and to say so would need memory, too
+  }
+}
 
 void Consumer::start_epoch(std::int64_t epoch) {
   core_.check_home();
@@ -250,22 +254,8 @@ void Consumer::pause() {
 void Consumer::tell_headspace(const StepSummary& alone) {
   const Headspace headspace{.alone = alone, .with_loading_s = reports_.steps().with_waits().mean_s};
   reports_.set_headspace(headspace);
-  has_headspace_ = true;
   log(LogLevel::kInfo, "{}", headspace.text());
-  keep_step(alone, "replay");
-}
-
-void Consumer::keep_step(const StepSummary& steps, const char* how) {
-  kept_step_.save({.median_s = steps.median_s,
-                   .low_s = steps.low_s,
-                   .high_s = steps.high_s,
-                   .count = steps.count,
-                   .batch = batch_,
-                   .world = world_,
-                   .how = how,
-                   .machine = machine_name(),
-                   .recorded_s = std::time(nullptr)});
-  step_kept_ns_ = now_ns();
+  step_keeper_.replayed(alone);
 }
 
 BatchPtr Consumer::end_epoch() {
@@ -274,10 +264,7 @@ BatchPtr Consumer::end_epoch() {
   core_.metrics.add(Metric::kEpochs, 1);
   if (const std::optional<LoaderReport> report = reports_.end_epoch(); report && report->steps > 0) {
     log(LogLevel::kInfo, "{}", report->line());
-    const bool is_due = step_kept_ns_ == 0 || now_ns() - step_kept_ns_ > kKeepStepNs;
-    if (is_due && !has_headspace_ && reports_.steps().count() >= kKeptStepsMin && report->samples_per_s_needed()) {
-      keep_step(reports_.steps().alone(), "waits");
-    }
+    step_keeper_.rest(reports_.steps(), *report);
   }
   log(LogLevel::kDebug, "epoch {} ended after {}", epoch_, counted(delivered_, "batch"));
   if (bad_samples_.in_epoch() > 0) {

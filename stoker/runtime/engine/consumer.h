@@ -21,7 +21,7 @@
 #include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/report/audit.h"
 #include "stoker/runtime/report/epoch_reports.h"
-#include "stoker/runtime/report/step_record.h"
+#include "stoker/runtime/report/step_keeper.h"
 
 namespace stoker {
 
@@ -34,7 +34,7 @@ class Consumer {
   void on_delivered(std::function<void(const BatchPeriod&)> told) { delivered_told_ = std::move(told); }
 
   /// No batches are delivered from here on.
-  void close() { audit_.reset(); }
+  void close() noexcept;
   void start_epoch(std::int64_t epoch);
   void start_requests();
   /// Threads: any, like request().
@@ -66,7 +66,6 @@ class Consumer {
   bool at_end() const;
   BatchPtr end_epoch();
   void end_step();
-  void keep_step(const StepSummary& steps, const char* how);
   void trace_wait(std::int64_t end_ns);
   void trace_device(const LoaderBatch& batch);
   bool pop_arriving(Deadline deadline);
@@ -90,8 +89,7 @@ class Consumer {
   std::function<void(const BatchPeriod&)> delivered_told_;
   std::unique_ptr<AuditWriter> audit_;
   const LoaderState state_;
-  const KeptStep kept_step_;
-  const int world_;
+  StepKeeper step_keeper_;
   const bool step_goes_on_;
   const std::int64_t batches_per_epoch_;
 
@@ -117,8 +115,6 @@ class Consumer {
   bool first_delivered_ = false;
   EpochReports reports_;
   std::int64_t last_wait_ns_ = 0;  // for the batch that was delivered last
-  std::int64_t step_kept_ns_ = 0;  // when it was kept last; 0: it was not
-  bool has_headspace_ = false;
   // Of what is traced.
   std::int64_t wait_since_ns_ = 0;         // since when the consumer waits; 0: it does not
   std::int64_t device_until_ns_ = 0;       // the end of the device's last work

@@ -61,11 +61,13 @@ void Engine::write_trace() noexcept {
   try {
     const std::lock_guard lock(core_.mutex);  // the consumer may release batches meanwhile
     core_.trace->write();
+    return;
   } catch (const Error& error) {
     log(LogLevel::kError, "the trace was not written: {}", error.message());
   } catch (const std::bad_alloc&) {
     log(LogLevel::kError, "the trace was not written: the machine has no memory left");
   }
+  lost_trace_ = true;
 }
 
 void Engine::check_open() const {

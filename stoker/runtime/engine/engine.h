@@ -28,6 +28,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// Stops and joins them. Idempotent.
   void close();
   void interrupt();
+  /// As Loader::lost_trace().
+  bool lost_trace() const { return lost_trace_; }
 
   Consumer& consumer() { return consumer_; }
   const Consumer& consumer() const { return consumer_; }
@@ -77,6 +79,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Consumer consumer_;
 
   std::atomic<bool> trace_is_over_ = false;  // was written, or could not be
+  std::atomic<bool> lost_trace_ = false;
 
   mutable std::mutex knobs_mutex_;  // one set() or close() at a time; taken before the core's
   Knobs fixed_;                     // by the user, at first and while we run

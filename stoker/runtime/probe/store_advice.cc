@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "stoker/base/machine.h"
 #include "stoker/capacity/rates.h"
 #include "stoker/runtime/engine/memory_plan.h"
 
@@ -112,6 +113,10 @@ double store_samples_per_s(const StoreRates& rates, const ReadForecast& reads) {
                    rate_of_latency(under_way, each_s, reads.requests)});
 }
 
+double threads_samples_per_s(double core_samples_per_s, int threads, double cores) {
+  return core_samples_per_s * std::min<double>(threads, cores);
+}
+
 int reads_at_once(OrderKind order, const LoaderOptions& options) {
   if (options.io_depth) return *options.io_depth;
   const bool is_tuned = options.tune != TuneMode::kOff;
@@ -141,7 +146,7 @@ std::optional<StoreAdvice> advise_store(const Dataset& dataset, const Recipe& re
   StoreAdvice advice;
   advice.rates = *rates;
   advice.threads = resolve_sizes(dataset, recipe, options).knobs.threads;
-  advice.cpu_samples_per_s = core_samples_per_s * advice.threads;
+  advice.cpu_samples_per_s = threads_samples_per_s(core_samples_per_s, advice.threads, usable_core_time());
   Forecasts forecasts(dataset, recipe, options, advice.cpu_samples_per_s);
   forecasts.lay_out(begins, kStretchSamples);
   advice.loose = forecasts.layout().loose;

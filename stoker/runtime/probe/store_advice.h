@@ -41,6 +41,9 @@ struct StoreAdvice {
 /// the link carries, and as come while each takes its time.
 double store_samples_per_s(const StoreRates& rates, const ReadForecast& reads);
 
+/// Samples a second that threads process on so many cores, usable_core_time(), of which each carries one of them.
+double threads_samples_per_s(double core_samples_per_s, int threads, double cores);
+
 /// The reads that a loader of data in a store far away has under way, at most. Where the rate is even, tuning finds the
 /// I/O depth that it takes. Windows come in bursts, and at an epoch's beginning sample by sample: there it seldom
 /// leaves the depth that it begins with.

@@ -40,6 +40,12 @@ TEST(StoreAdvice, CountsOnNoMoreReadsThanTheIoDepthOfARun) {
   EXPECT_EQ(reads_at_once(OrderKind::kWindowed, {.io_depth = 300}), 300);
 }
 
+TEST(StoreAdvice, CountsOnNoMoreThanTheCoresCarry) {
+  EXPECT_DOUBLE_EQ(threads_samples_per_s(1000, 64, 8), 8000);
+  EXPECT_DOUBLE_EQ(threads_samples_per_s(1000, 2, 1.5), 1500);
+  EXPECT_DOUBLE_EQ(threads_samples_per_s(1000, 3, 8), 3000);
+}
+
 TEST(StoreAdvice, RecommendsShardsThatHoldAWindowAndAreWorthOpening) {
   const OrderExpectation global, windowed{.order = OrderKind::kWindowed, .window = 1024, .lanes = 8};
   EXPECT_EQ(shard_bytes_enough(rates(), global, 1000), 32'000'000u) << "100 times 4 round trips, 100 at a time";

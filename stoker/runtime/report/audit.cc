@@ -11,6 +11,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/json_text.h"
+#include "stoker/storage/atomic_file.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
@@ -21,24 +22,28 @@ std::string key_json(const std::string& key) { return name_json(key).dump(); }
 }  // namespace
 
 AuditWriter::AuditWriter(std::string path) : path_(std::move(path)), file_(nullptr, std::fclose) {
-  FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) fail_to_write();
-  struct stat facts;
-  if (::fstat(file.get(), &facts) != 0) fail_to_write();
-  if (S_ISREG(facts.st_mode)) {  // what is no file, such as /dev/null, any number may write to
-    if (!lock_exclusively(file)) {
-      fail(ErrorKind::kIo, "the audit '{}' is being written by another loader or process; give each a file of its own",
-           path_);
-    }
-    is_file_ = true;
-  }
+  FileDescriptor file = own_output(path_);  // the rest of our output goes there, too: it is neither emptied nor locked
+  if (!file) file = open_by_name();
   file_.reset(::fdopen(file.get(), "w"));
   if (!file_) fail_to_write();
   file.release();
 }
 
 AuditWriter::~AuditWriter() {
-  ::flock(::fileno(file_.get()), LOCK_UN);  // a forked child may keep the file open
+  if (is_file_) ::flock(::fileno(file_.get()), LOCK_UN);  // a forked child may keep the file open
+}
+
+FileDescriptor AuditWriter::open_by_name() {
+  FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) fail_to_write();
+  struct stat facts;
+  if (::fstat(file.get(), &facts) != 0) fail_to_write();
+  is_file_ = S_ISREG(facts.st_mode);  // what is no file, such as /dev/null, any number may write to
+  if (is_file_ && !lock_exclusively(file)) {
+    fail(ErrorKind::kIo, "the audit '{}' is being written by another loader or process; give each a file of its own",
+         path_);
+  }
+  return file;
 }
 
 void AuditWriter::fail_to_write() const {

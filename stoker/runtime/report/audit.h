@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/base/hash.h"
+#include "stoker/storage/posix_file.h"
 #include "stoker/tensor/batch.h"
 
 namespace stoker {
@@ -16,6 +17,7 @@ namespace stoker {
 class AuditWriter {
  public:
   /// Creates the file if it is not there. Throws kIo; also when another is writing it, in this process or elsewhere.
+  /// What our own standard output or error go to, a file as well, gets the lines after what it has.
   explicit AuditWriter(std::string path);
   ~AuditWriter();
   AuditWriter(const AuditWriter&) = delete;
@@ -28,10 +30,12 @@ class AuditWriter {
   void write(const Batch& batch);
 
  private:
+  FileDescriptor open_by_name();
   [[noreturn]] void fail_to_write() const;
 
   std::string path_;
-  bool is_file_ = false, begun_ = false;
+  bool is_file_ = false;  // of our own, to be emptied and locked
+  bool begun_ = false;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   Hasher64 hasher_;
   std::vector<std::vector<std::uint8_t>> room_;  // for outputs that are on a GPU

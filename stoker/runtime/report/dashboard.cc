@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-// What is said of now is of so long; and more readings than one in so long add nothing.
+// What is said of now is of so long, or since it was asked for last; and more readings than one in so long add nothing.
 constexpr std::int64_t kRecentNs = 5'000'000'000, kApartNs = 200'000'000;
 
 double per(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -24,7 +24,7 @@ void RecentReadings::add(Metrics now) {
   const std::int64_t at_ns = now.at_ns;
   if (readings_.size() > 1 && at_ns - readings_[readings_.size() - 2].at_ns < kApartNs) readings_.pop_back();
   readings_.push_back(std::move(now));
-  while (readings_.size() > 2 && at_ns - readings_[1].at_ns >= kRecentNs) readings_.pop_front();
+  while (readings_.size() > 2 && at_ns - readings_.front().at_ns > kRecentNs) readings_.pop_front();
 }
 
 nlohmann::ordered_json dashboard_json(const std::string& name, int rank, const RecentReadings& readings) {
@@ -40,6 +40,7 @@ nlohmann::ordered_json dashboard_json(const std::string& name, int rank, const R
           {"rank", rank},
           {"at_s", static_cast<double>(readings.end().at_ns) * 1e-9},
           {"samples", readings.end()[Metric::kSamples]},
+          {"over_s", window.seconds()},
           {"report", loader_report(readings.begin(), readings.end()).json()},
           {"workers_busy", mean(Metric::kWorkerBusyNs)},
           {"busy_share", per(window.seconds_of(Metric::kWorkerBusyNs), workers_s)},
@@ -69,7 +70,7 @@ std::string dashboard_html() {
   page.place("verdict", "verdict open", "Waiting for the first figures.");
   page.figures(std::vector<PageFigure>(6));
   page.chart(nothing, "Rate, idle share, workers, reads and batches over time", "The last minutes.");
-  page.chart(nothing, "What was waited for, and what workers did", "The last five seconds.");
+  page.chart(nothing, "What was waited for, and what workers did", "Of the last seconds.");
   page.table({.columns = {{"threads"},
                           {"prefetch"},
                           {"I/O depth"},

@@ -27,6 +27,7 @@ function fill(parent, name, texts) {
 
 function showFigures(loader) {
   const {report} = loader;
+  byId('state').textContent = `Updated every second. Rates and shares are means of the last ${seconds(loader.over_s)}.`;
   byId('verdict').textContent = `${report.verdict}.`;
   byId('verdict').className = `verdict ${report.steps === 0 ? 'open' : report.fed ? 'good' : 'poor'}`;
   const figures = {
@@ -105,9 +106,8 @@ async function update() {
   try {
     const answer = await fetch('dashboard.json', {cache: 'no-store'});
     const {loaders} = await answer.json();
-    byId('state').textContent =
-      loaders.length === 0 ? 'The loader has closed; these are its last figures.' : 'Updated every second.';
-    if (loaders.length !== 0) show(loaders);
+    if (loaders.length === 0) byId('state').textContent = 'The loader has closed; these are its last figures.';
+    else show(loaders);
   } catch {
     byId('state').textContent = 'The loader cannot be reached any more; these are its last figures.';
   }

@@ -2,14 +2,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "stoker/base/error.h"
 #include "stoker/base/json_values.h"
 #include "stoker/format/json_text.h"
+#include "stoker/storage/atomic_file.h"
+#include "stoker/storage/posix_file.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -46,7 +50,18 @@ std::optional<std::string> identity_in(const std::string& line) {
 }  // namespace
 
 Quarantine::Quarantine(const std::string& path) : path_(path), file_(nullptr, std::fclose) {
-  std::ifstream list(path, std::ios::binary);
+  FileDescriptor own = own_output(path);
+  std::error_code error;  // ignored: opening it to append says what is wrong
+  // A pipe or a device is only written to, and so is a file that the rest of our output goes to.
+  const bool ends_in_line = !own && std::filesystem::is_regular_file(path, error) && read_list();
+  file_.reset(own ? ::fdopen(own.get(), "w") : std::fopen(path.c_str(), "ae"));
+  if (!file_) fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path, std::strerror(errno));
+  own.release();
+  if (ends_in_line) std::fputc('\n', file_.get());  // written with the first entry
+}
+
+bool Quarantine::read_list() {
+  std::ifstream list(path_, std::ios::binary);
   bool has_others = false, ends_in_line = false;
   for (std::string line; std::getline(list, line);) {
     ends_in_line = list.eof();
@@ -58,11 +73,9 @@ Quarantine::Quarantine(const std::string& path) : path_(path), file_(nullptr, st
     }
   }
   if (has_others && known_.empty()) {
-    fail(ErrorKind::kUsage, "'{}' exists and is not a list of bad samples; choose another name", path);
+    fail(ErrorKind::kUsage, "'{}' exists and is not a list of bad samples; choose another name", path_);
   }
-  file_.reset(std::fopen(path.c_str(), "ae"));
-  if (!file_) fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path, std::strerror(errno));
-  if (ends_in_line) std::fputc('\n', file_.get());  // written with the first entry
+  return ends_in_line;
 }
 
 bool Quarantine::contains(const SampleRow& row) const {

@@ -14,8 +14,9 @@ namespace stoker {
 
 class Quarantine {
  public:
-  /// Reads the existing list, if any, and opens it for appending. Throws kUsage for a file that is not such a list,
-  /// kIo.
+  /// Reads the existing list, if any, and opens it for appending. What is not a regular file, or is what our own
+  /// standard output or error go to, is not read. Waits for the reader of a pipe. Throws kUsage for a file that is not
+  /// such a list, kIo.
   explicit Quarantine(const std::string& path);
 
   /// Whether the list had the sample when it was read: by the file name of its shard, which may have moved, and its
@@ -28,8 +29,11 @@ class Quarantine {
   const std::string& path() const { return path_; }
 
  private:
+  /// Whether the last line lacks its end.
+  bool read_list();
+
   std::string path_;
-  std::unordered_set<std::string> known_;  // never changes
+  std::unordered_set<std::string> known_;  // never changes once it was read
   std::unordered_set<std::string> added_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };

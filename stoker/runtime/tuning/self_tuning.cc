@@ -343,12 +343,12 @@ void SelfTuning::learn(const Window& window, Tuner& tuner) {
   tuner.see(move.window);
   move.next = tuner.knobs();
   move.why = tuner.why();
-  move.settled = tuner.settled();
+  move.settled_on = tuner.settled_on();
   const bool is_news = move.why != why_before;
   if (is_news) stoker::log(LogLevel::kInfo, "tuner: {}", move.why);
-  if (move.settled && kept_knobs_ != move.next) {
-    kept_.save(move.next);
-    kept_knobs_ = move.next;
+  if (move.settled_on && kept_knobs_ != move.settled_on) {
+    kept_.save(*move.settled_on);
+    kept_knobs_ = move.settled_on;
   }
   keep(move);
   if (is_news && options_.moved) options_.moved(move);
@@ -358,7 +358,7 @@ void SelfTuning::keep(const TuningMove& move) {
   const std::lock_guard lock(mutex_);
   if (log_.moves.size() == kMovesMax) {
     const auto quiet = std::find_if(log_.moves.begin(), log_.moves.end(),
-                                    [](const TuningMove& past) { return past.settled && past.next == past.knobs; });
+                                    [](const TuningMove& past) { return past.settled_on && past.next == past.knobs; });
     log_.moves.erase(quiet == log_.moves.end() ? log_.moves.begin() : quiet);
     ++log_.left_out;
   }

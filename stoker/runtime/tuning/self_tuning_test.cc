@@ -122,7 +122,7 @@ class SelfTuningTest : public ::testing::Test {
   bool settles(std::size_t windows_before = 0) {
     return train_until([&] {
       const TuningLog log = tuning_->log();
-      return log.moves.size() > windows_before && log.moves.back().settled &&
+      return log.moves.size() > windows_before && log.moves.back().settled_on &&
              loader_.knobs() == log.moves.back().next;  // knobs are turned after the move is reported
     });
   }
@@ -170,7 +170,7 @@ TEST_F(SelfTuningTest, LooksAgainWhenTrainingChanges) {
   const std::size_t before = tuning_->log().moves.size();
   ASSERT_TRUE(train_until([&] {
     const TuningLog log = tuning_->log();
-    return log.moves.size() > before + 10 && log.moves.back().settled && log.moves.back().next.threads > 2 &&
+    return log.moves.size() > before + 10 && log.moves.back().settled_on && log.moves.back().next.threads > 2 &&
            loader_.knobs() == log.moves.back().next;
   }));
   EXPECT_EQ(loader_.knobs().threads, 5) << "160 ms of a thread, in 35";

@@ -220,7 +220,8 @@ std::unique_ptr<CachedObject> CacheFolder::open(const ObjectIdentity& identity, 
   release(CachedObject::empty(path, true));  // another version
   const std::uint64_t table = CachedObject::table_bytes(bytes);
   if (!reserve(table) && !(make_room(table) && reserve(table))) return nullptr;
-  CachedObject::create(path, key, shown);
+  // Others are to find it in what info() shows, wherever this process goes.
+  CachedObject::create(path, key, Location(std::string(shown)).absolute().text());
   return CachedObject::open(path, key, access);
 }
 

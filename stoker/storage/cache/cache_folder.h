@@ -60,7 +60,7 @@ class CacheFolder {
   void add_totals(const DiskCacheCounters& counters);
 
   struct GroupFacts {
-    std::string shown;  // the folder of its objects
+    std::string shown;  // the folder of its objects, absolute for local ones
     std::uint64_t objects = 0, object_bytes = 0, cached_bytes = 0;
   };
   struct Info {

@@ -98,13 +98,14 @@ std::string verdict(const TuningLog& log) {
                        knobs_text(log.first, has_device(log.workload)));
   }
   const TuningMove& last = log.moves.back();
+  const KnobSetting chosen = last.settled_on.value_or(last.next);
   const Pace first = first_pace(log);
   const std::span<const TuningMove> later = std::span(log.moves).subspan(first.windows.size());
-  Pace now = last_pace(later, last.next);
+  Pace now = last_pace(later, chosen);
   const bool comparable = !now.windows.empty();
-  if (!comparable) now = last_pace(log.moves, last.next);
-  std::string text = fmt::format("{} {}: ", last.settled ? "Settled on" : "Still searching, now with",
-                                 knobs_text(last.next, has_device(log.workload)));
+  if (!comparable) now = last_pace(log.moves, chosen);
+  std::string text = fmt::format("{} {}: ", last.settled_on ? "Settled on" : "Still searching, now with",
+                                 knobs_text(chosen, has_device(log.workload)));
   if (now.windows.empty()) {
     return text + fmt::format("not measured yet. The last window, with {}: {}.",
                               knobs_text(last.knobs, has_device(log.workload)), pace_text({{&last.window}}));
@@ -112,7 +113,7 @@ std::string verdict(const TuningLog& log) {
   text += pace_text(now) + ".";
   if (!comparable) return text;
   return text + fmt::format(" At first, with {}, it was {} samples/s and {}{}.",
-                            last.next == log.moves.front().knobs
+                            chosen == log.moves.front().knobs
                                 ? "the same knobs"
                                 : knobs_text(log.moves.front().knobs, has_device(log.workload)),
                             number_text(first.rate()), share_text(first.wait_share()), change_text(first, now));
@@ -144,7 +145,7 @@ const std::string& why_before(const TuningLog& log, std::size_t move) {
 
 bool nothing_happened(const TuningLog& log, std::size_t move) {
   const TuningMove& it = log.moves[move];
-  return it.settled && it.next == it.knobs && it.why == why_before(log, move);
+  return it.settled_on && it.next == it.knobs && it.why == why_before(log, move);
 }
 
 std::string range_text(std::span<const TuningMove> moves, double (*of)(const TunerWindow&),

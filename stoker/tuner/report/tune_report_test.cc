@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stoker/page/xml_testing.h"
@@ -49,7 +50,7 @@ void add(TuningLog& log, const KnobSetting& knobs, double rate, double wait_shar
       .samples = std::llround(10 * rate), .seconds = 10, .wait_s = 10 * wait_share, .step_s = 0, .stages = {}};
   move.next = next;
   move.why = why;
-  move.settled = settled;
+  if (settled) move.settled_on = next;
 }
 
 // Searches for three windows, and stays with what it found for twenty.
@@ -101,6 +102,15 @@ std::vector<std::string> all_of(const ChartData& map, const char* of) {
   std::vector<std::string> found;
   for (const ChartData& cell : map["cells"]) found.push_back(cell[of]);
   return found;
+}
+
+TEST(TuneReport, SettledOnWhatIsNotTriedForOneWindowAlone) {
+  TuningLog log = usual_log();
+  const std::string settled = verdict(well_formed(log));
+  EXPECT_THAT(settled, HasSubstr("Settled on"));
+  TuningMove& last = log.moves.back();
+  last.settled_on = std::exchange(last.next, kOther);
+  EXPECT_EQ(verdict(well_formed(log)), settled);
 }
 
 TEST(TuneReport, HasItsChartsAsDataInTheOrderInWhichTheyStand) {

@@ -75,7 +75,7 @@ ChartData settled_stretches(const std::vector<TuningMove>& moves) {
   ChartData stretches = ChartData::array();
   for (std::size_t i = 0; i + 1 < moves.size(); ++i) {
     const double from = chart_number(moves[i].at_s), to = chart_number(moves[i + 1].at_s);
-    if (!moves[i].settled || to <= from) continue;
+    if (!moves[i].settled_on || to <= from) continue;
     if (stretches.empty() || from != stretches.back()[1]) stretches.push_back({from, from});
     stretches.back()[1] = to;
   }
@@ -105,7 +105,7 @@ std::vector<TriedSearch> searches_of(std::span<const TuningMove> moves) {
   std::vector<TriedSearch> searches;
   std::size_t begin = 0;
   for (std::size_t i = 1; i <= moves.size(); ++i) {
-    const bool reopened = i < moves.size() && moves[i - 1].settled && !moves[i].settled;
+    const bool reopened = i < moves.size() && moves[i - 1].settled_on && !moves[i].settled_on;
     if (!reopened && i < moves.size()) continue;
     // The window in which it was noticed is still of the search before.
     const std::size_t end = std::min(i + 1, moves.size());
