@@ -57,8 +57,7 @@ def save(path: Path, **parts) -> None:
     os.replace(unfinished, path)
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The images of this process: epoch, and position in its order."""
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder with data_batch_1 to 5 and test_batch")
     parser.add_argument("--width", type=int, default=16)
@@ -91,7 +90,7 @@ def main(words=None) -> list[tuple[int, int]]:
         if options.checkpoint:
             save(options.checkpoint, **{name: part.state_dict() for name, part in parts.items()})
 
-    seen = []
+    step = 0
     for epoch in range(loader.state_dict()["epoch"], options.epochs):
         model.train()
         for batch in loader.epoch(epoch):
@@ -100,16 +99,15 @@ def main(words=None) -> list[tuple[int, int]]:
             loss.backward()
             optimizer.step()
             schedule.step()
-            seen += [(epoch, position) for position in batch.position.tolist()]
-            if options.steps and len(seen) >= options.steps * options.batch:
+            step += 1
+            if step == options.steps:
                 keep()
-                return seen
+                return
         keep()
         model.eval()
         with torch.no_grad():
             right = sum(((model(batch.image.to(device)).argmax(1).cpu() == batch.label) & batch.valid).sum().item() for batch in held_out.epoch(0))
         print(f"epoch {epoch}: {right / len(held_out.dataset):.2%} right. {loader.report(epoch=epoch).verdict}.", flush=True)
-    return seen
 
 
 if __name__ == "__main__":

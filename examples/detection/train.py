@@ -24,8 +24,7 @@ def save(path: Path, **parts) -> None:
     os.replace(unfinished, path)
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The images of this process: epoch, and position in its order."""
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("annotations", help="COCO's list, with the folder of its images beside it; or a pack of it")
     parser.add_argument("--model", default="ssd300_vgg16", help="of torchvision.models.detection")
@@ -33,6 +32,7 @@ def main(words=None) -> list[tuple[int, int]]:
     parser.add_argument("--epochs", type=int, default=120)
     parser.add_argument("--steps", type=int, help="stop after so many")
     parser.add_argument("--checkpoint", type=Path, help="go on from this file if it is there, and write it")
+    parser.add_argument("--every", type=int, default=1000, help="steps between two checkpoints; an epoch ends with one, too")
     options = parser.parse_args(words)
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -49,9 +49,8 @@ def main(words=None) -> list[tuple[int, int]]:
         optimizer.load_state_dict(saved["optimizer"])
         loader.load_state_dict(saved["loader"])
 
-    seen = []
     batches = (batch for epoch in range(loader.state_dict()["epoch"], options.epochs) for batch in loader.epoch(epoch))
-    for batch in itertools.islice(batches, options.steps):
+    for step, batch in enumerate(itertools.islice(batches, options.steps), 1):
         batch = batch.map(lambda tensor: tensor.to(device, non_blocking=True))
         objects = zip(batch.boxes.as_list(), batch.labels.as_list())
         losses = model(list(batch.image), [{"boxes": boxes, "labels": labels} for boxes, labels in objects])
@@ -59,14 +58,13 @@ def main(words=None) -> list[tuple[int, int]]:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        seen += [(batch.epoch, position) for position in batch.position.tolist()]
-        if len(seen) % (100 * options.batch) == options.batch:
+        if step % 100 == 1:
             print(f"epoch {batch.epoch}: loss {loss.item():.3f}", flush=True)
-    if options.checkpoint:
-        save(options.checkpoint, model=model.state_dict(), optimizer=optimizer.state_dict(), loader=loader.state_dict())
+        is_last = step == options.steps or loader.state_dict()["batch"] == len(loader)  # of this run or this epoch
+        if options.checkpoint and (is_last or step % options.every == 0):
+            save(options.checkpoint, model=model.state_dict(), optimizer=optimizer.state_dict(), loader=loader.state_dict())
     print(loader.report(), end="")
     loader.close()
-    return seen
 
 
 if __name__ == "__main__":

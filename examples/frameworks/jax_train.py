@@ -1,4 +1,4 @@
-"""Trains a small network with JAX and Flax on Stoker's batches, and goes on where it was stopped.
+"""Trains a small network with JAX and Flax on Stoker's batches, in one process, and goes on where it was stopped.
 
     python jax_train.py DATA --checkpoint run.msgpack
 """
@@ -48,20 +48,19 @@ def save(path, state, loader):
     os.replace(unfinished, path)
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The samples of this process: epoch, and position in its order."""
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data")
-    parser.add_argument("--batch", type=int, default=32, help="images of each process")
+    parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--steps", type=int, help="stop after so many")
     parser.add_argument("--checkpoint", type=Path, help="go on from this file if it is there, and write it")
+    parser.add_argument("--every", type=int, default=1000, help="steps between two checkpoints; an epoch ends with one, too")
     options = parser.parse_args(words)
 
     data = stoker.open(options.data)
     recipe = stoker.recipe().decode().random_resized_crop(SIDE).random_flip().normalize("imagenet").layout("nhwc")
-    # Each process has its part of every batch: of several hosts, the one that jax.distributed numbers.
-    loader = stoker.Loader(data, recipe, batch=options.batch, rank=jax.process_index(), world=jax.process_count())
+    loader = stoker.Loader(data, recipe, batch=options.batch)
 
     network = Network(len(data.classes) or 10)
     parameters = network.init(jax.random.key(0), jnp.zeros((1, SIDE, SIDE, 3)))
@@ -71,17 +70,17 @@ def main(words=None) -> list[tuple[int, int]]:
         state = saved["training"]
         loader.load_state_dict(json.loads(saved["loader"]))
 
-    seen = []
     batches = (batch for epoch in range(loader.state_dict()["epoch"], options.epochs) for batch in loader.epoch(epoch))
-    for batch in itertools.islice(batches, options.steps):
+    for number, batch in enumerate(itertools.islice(batches, options.steps), 1):
         # jnp.array() copies: the loader reuses the batch's memory while JAX still computes.
         state, loss = step(state, jnp.array(batch.image), jnp.array(batch.label))
-        seen += [(batch.epoch, position) for position in batch.position.tolist()]
-    if options.checkpoint:
-        save(options.checkpoint, state, loader)
-    print(f"The last batch's loss is {loss:.3f}. {loader.report()}", end="")
+        if number % 100 == 1:
+            print(f"epoch {batch.epoch}: loss {loss:.3f}", flush=True)
+        is_last = number == options.steps or loader.state_dict()["batch"] == len(loader)  # of this run or this epoch
+        if options.checkpoint and (is_last or number % options.every == 0):
+            save(options.checkpoint, state, loader)
+    print(loader.report(), end="")
     loader.close()
-    return seen
 
 
 if __name__ == "__main__":

@@ -22,13 +22,11 @@ class Classifier(lightning.LightningModule):
         self.network = nn.Sequential(
             nn.Conv2d(3, 16, 3, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2), nn.ReLU(),
             nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, classes))
-        self.seen = []
 
     def transfer_batch_to_device(self, batch, device, _):
         return batch.map(lambda tensor: tensor.to(device, non_blocking=True))  # with what is known of its samples
 
     def training_step(self, batch, number):
-        self.seen += [(batch.epoch, position) for position in batch.position.tolist()]
         loss = nn.functional.cross_entropy(self.network(batch.image), batch.label)
         self.log("loss", loss, prog_bar=True)
         return loss
@@ -50,8 +48,7 @@ class Photographs(lightning.LightningDataModule):
         return self.loader
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The samples of this process: epoch, and position in its order."""
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data")
     parser.add_argument("--batch", type=int, default=32, help="images of each process")
@@ -75,7 +72,6 @@ def main(words=None) -> list[tuple[int, int]]:
     trainer.fit(model, photographs, ckpt_path=last)
     print(photographs.loader.report(), end="")
     photographs.loader.close()
-    return model.seen
 
 
 if __name__ == "__main__":

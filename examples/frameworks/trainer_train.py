@@ -18,14 +18,13 @@ class Named:
     """Batches by the names of the model's arguments."""
 
     def __init__(self, loader: stoker.torch.Loader) -> None:
-        self.loader, self.seen = loader, []
+        self.loader = loader
 
     def __len__(self) -> int:
         return len(self.loader)
 
     def __iter__(self):
         for batch in self.loader:
-            self.seen += [(batch.epoch, position) for position in batch.position.tolist()]
             yield {"pixel_values": batch.image, "labels": batch.label}
 
 
@@ -52,8 +51,17 @@ class Position(transformers.TrainerCallback):
             (folder / "loader.json").write_text(json.dumps(self.loader.state_dict()))
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The samples of this process: epoch, and position in its order."""
+def recipe_for(model: str) -> stoker.Recipe:
+    """Images of the size, and with the mean and deviation, that the model was trained on."""
+    processor = transformers.AutoImageProcessor.from_pretrained(model)
+    size = getattr(processor, "crop_size", None) or processor.size
+    size = size if isinstance(size, dict) else vars(size)  # in later versions an object
+    side = size.get("height") or size["shortest_edge"]
+    recipe = stoker.recipe().decode().random_resized_crop(side).random_flip()
+    return recipe.normalize(mean=list(processor.image_mean), std=list(processor.image_std))
+
+
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data")
     parser.add_argument("--output", type=Path, default=Path("runs"), help="a folder; go on from its last checkpoint if there is one")
@@ -65,25 +73,27 @@ def main(words=None) -> list[tuple[int, int]]:
     options = parser.parse_args(words)
 
     data = stoker.open(options.data)
+    names = data.classes or [str(number) for number in range(10)]
+    labels = {"id2label": dict(enumerate(names)), "label2id": {name: number for number, name in enumerate(names)}}
     if options.model:
+        recipe = recipe_for(options.model)
         model = transformers.AutoModelForImageClassification.from_pretrained(
-            options.model, num_labels=len(data.classes), ignore_mismatched_sizes=True)
+            options.model, ignore_mismatched_sizes=True, **labels)
     else:
+        recipe = "imagenet-train"
         model = transformers.ResNetForImageClassification(transformers.ResNetConfig(
-            embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1], num_labels=len(data.classes)))
+            embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1], **labels))
     settings = transformers.TrainingArguments(
         options.output, per_device_train_batch_size=options.batch, num_train_epochs=options.epochs, max_steps=options.steps,
         save_steps=options.every, ignore_data_skip=True, report_to="none", disable_tqdm=True)
     loader = stoker.torch.Loader(
-        data, "imagenet-train", batch=options.batch, rank=settings.process_index, world=settings.world_size)
-    batches = Named(loader)
+        data, recipe, batch=options.batch, rank=settings.process_index, world=settings.world_size)
     last = get_last_checkpoint(options.output) if options.output.exists() else None
     if last:
         loader.load_state_dict(json.loads(Path(last, "loader.json").read_text()))
-    Trainer(batches, model=model, args=settings, callbacks=[Position(loader)]).train(resume_from_checkpoint=last)
+    Trainer(Named(loader), model=model, args=settings, callbacks=[Position(loader)]).train(resume_from_checkpoint=last)
     print(loader.report(), end="")
     loader.close()
-    return batches.seen
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ IMAGENET has `train` and `val`: folders of classes, shards, or packs of either.
 import argparse
 import math
 import os
+import re
 from pathlib import Path
 
 import torch
@@ -31,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=0.1, help="for batches of 256; larger ones get as much more")
     parser.add_argument("--warmup-epochs", type=float, default=5)
     parser.add_argument("--weight-decay", type=float, default=1e-4)
-    parser.add_argument("--label-smoothing", type=float, default=0.1)
+    parser.add_argument("--label-smoothing", type=float, default=0.1, help="of the loss; 0 if the recipe smooths labels")
     parser.add_argument("--ema-decay", type=float, default=0.9998)
     parser.add_argument("--amp", choices=("bf16", "off"), default="bf16")
     parser.add_argument("--seed", type=int, default=0)
@@ -40,6 +41,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, help="stop after so many")
     parser.add_argument("--audit", type=Path, help="a folder: each process writes down what it was given")
     return parser.parse_args()
+
+
+def opened(folder: Path) -> tuple[stoker.Dataset, stoker.Dataset]:
+    """`train`, and `val` with its classes: one that lacks some would number the others differently."""
+    train, val = stoker.open(folder / "train"), stoker.open(folder / "val")
+    if val.classes not in ([], train.classes):
+        val = val.with_labels("folders", train.classes)
+    return train, val
+
+
+def recipe_for(name: str, classes: int) -> tuple[stoker.Recipe, bool]:
+    """The recipe, for so many classes, and whether it smooths labels."""
+    text = re.sub(r'(op = "one_hot", classes =) \d+', rf"\1 {classes}", stoker.recipe(name).to_toml())
+    smoothing = re.findall(r'op = "one_hot", .*smoothing = ([\d.e-]+)', text)
+    return stoker.Recipe.from_toml(text), any(map(float, smoothing))
 
 
 def network(name: str, classes: int) -> nn.Module:
@@ -76,17 +92,20 @@ class Training:
         if gpu is not None:
             torch.cuda.set_device(gpu)
         common = dict(global_batch=options.global_batch, pin_memory=gpu is not None)
-        train = stoker.open(options.data / "train")
+        train, val = opened(options.data)
+        classes = len(train.classes) or 1000
+        recipe, smooths = recipe_for(options.recipe, classes)
         # Where Stoker was built with CUDA, device=f"cuda:{gpu}" leaves a part of the work to the GPU.
         audit = options.audit and options.audit / f"{os.uname().nodename}-{os.getpid()}.jsonl"
-        self.train = stoker.torch.Loader(train, options.recipe, seed=options.seed, audit=audit, **common)
-        self.val = stoker.torch.Loader(stoker.open(options.data / "val"), "imagenet-val", order="none", bad_sample="skip", **common)
+        self.train = stoker.torch.Loader(train, recipe, seed=options.seed, audit=audit, **common)
+        self.val = stoker.torch.Loader(val, "imagenet-val", order="none", bad_sample="skip", **common)
 
-        self.module = network(options.model, len(train.classes)).to(self.device, memory_format=torch.channels_last)
+        self.module = network(options.model, classes).to(self.device, memory_format=torch.channels_last)
         self.model = DistributedDataParallel(self.module, device_ids=None if gpu is None else [gpu])
         decay = options.ema_decay
-        self.average = AveragedModel(self.module, avg_fn=lambda mean, now, _: decay * mean + (1 - decay) * now)
-        self.loss = nn.CrossEntropyLoss(label_smoothing=options.label_smoothing)
+        self.average = AveragedModel(  # with the statistics of the norms, which are buffers
+            self.module, avg_fn=lambda mean, now, _: decay * mean + (1 - decay) * now, use_buffers=True)
+        self.loss = nn.CrossEntropyLoss(label_smoothing=0 if smooths else options.label_smoothing)
         self.optimizer = torch.optim.SGD(without_decay(self.module), lr=options.lr * options.global_batch / 256, momentum=0.9,
                                          weight_decay=options.weight_decay)
         warmup, steps = options.warmup_epochs * len(self.train), options.epochs * len(self.train)

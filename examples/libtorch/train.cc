@@ -1,14 +1,14 @@
 // Trains a small network with libtorch on the batches of Stoker's C++ library, and goes on where an earlier run was
 // stopped.
 //
-//   train DATA CHECKPOINT [EPOCHS [STEPS]]     STEPS: so many in this run, then stop
+//   train DATA CHECKPOINT [EPOCHS [STEPS [EVERY]]]
+//
+// STEPS: so many in this run, then stop; EVERY: so many between two checkpoints, and the end of an epoch has one, too.
 #include <stoker/stoker.h>
 #include <torch/torch.h>
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 namespace {
@@ -37,27 +37,49 @@ torch::nn::Sequential small_network(int classes) {
                     Linear(64, classes));
 }
 
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+// Whole or not at all: a process that is killed while it writes leaves the checkpoint before.
+void save(const std::string& path, const torch::nn::Sequential& network, const torch::optim::SGD& optimizer,
+          const stoker::Loader& loader) {
+  torch::serialize::OutputArchive all, of_network(all.compilation_unit()), of_optimizer(all.compilation_unit());
+  network->save(of_network);
+  optimizer.save(of_optimizer);
+  all.write("network", of_network);
+  all.write("optimizer", of_optimizer);
+  all.write("loader", torch::IValue(loader.state()));
+  all.save_to(path + ".unfinished");
+  std::filesystem::rename(path + ".unfinished", path);
 }
 
-void train(const std::string& data, const std::filesystem::path& checkpoint, int epochs, long steps_max) {
+void load(const std::string& path, torch::nn::Sequential& network, torch::optim::SGD& optimizer,
+          stoker::Loader& loader) {
+  torch::serialize::InputArchive all, of_network, of_optimizer;
+  torch::IValue state;
+  all.load_from(path);
+  all.read("network", of_network);
+  all.read("optimizer", of_optimizer);
+  all.read("loader", state);
+  network->load(of_network);
+  optimizer.load(of_optimizer);
+  loader.load_state(state.toStringRef());
+}
+
+struct Limits {
+  int epochs = 2;
+  long steps = 1'000'000'000;  // of this run
+  long every = 1000;           // steps between two checkpoints
+};
+
+void train(const std::string& data, const std::string& checkpoint, const Limits& limits) {
   torch::manual_seed(0);
   const auto dataset = stoker::open(data);
   stoker::Loader loader(dataset, stoker::Recipe::named("cifar-train"), {.batch = 16, .seed = 1});
   torch::nn::Sequential network = small_network(static_cast<int>(dataset->classes().size()));
   torch::optim::SGD optimizer(network->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
 
-  std::filesystem::create_directories(checkpoint);
-  if (std::filesystem::exists(checkpoint / "loader.json")) {
-    torch::load(network, checkpoint / "network.pt");
-    torch::load(optimizer, checkpoint / "optimizer.pt");
-    loader.load_state(contents(checkpoint / "loader.json"));
-  }
+  if (std::filesystem::exists(checkpoint)) load(checkpoint, network, optimizer, loader);
 
   long steps = 0;
-  while (loader.next_epoch() < epochs && steps < steps_max) {
+  while (loader.next_epoch() < limits.epochs && steps < limits.steps) {
     const std::int64_t epoch = loader.next_epoch();
     double sum = 0;
     long batches = 0;
@@ -71,14 +93,12 @@ void train(const std::string& data, const std::filesystem::path& checkpoint, int
       ++batches;
       std::printf("epoch %lld, batch %lld: first sample %s\n", static_cast<long long>(batch->epoch),
                   static_cast<long long>(batch->index), batch->key[0].c_str());
-      if (++steps == steps_max) break;
+      if (++steps % limits.every == 0) save(checkpoint, network, optimizer, loader);
+      if (steps == limits.steps) break;
     }
     if (batches > 0) std::printf("epoch %lld: mean loss %.3f\n", static_cast<long long>(epoch), sum / batches);
+    save(checkpoint, network, optimizer, loader);
   }
-
-  torch::save(network, checkpoint / "network.pt");
-  torch::save(optimizer, checkpoint / "optimizer.pt");
-  std::ofstream(checkpoint / "loader.json") << loader.state();
   std::printf("%ld steps in this run\n", steps);
 }
 
@@ -86,11 +106,15 @@ void train(const std::string& data, const std::filesystem::path& checkpoint, int
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fputs("train DATA CHECKPOINT [EPOCHS [STEPS]]\n", stderr);
+    std::fputs("train DATA CHECKPOINT [EPOCHS [STEPS [EVERY]]]\n", stderr);
     return 2;
   }
   try {
-    train(argv[1], argv[2], argc > 3 ? std::stoi(argv[3]) : 2, argc > 4 ? std::stol(argv[4]) : 1'000'000'000);
+    Limits limits;
+    if (argc > 3) limits.epochs = std::stoi(argv[3]);
+    if (argc > 4) limits.steps = std::stol(argv[4]);
+    if (argc > 5) limits.every = std::stol(argv[5]);
+    train(argv[1], argv[2], limits);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "train: %s\n", error.what());
     return 1;

@@ -2,7 +2,7 @@
 
     python train.py train.csv --classes 21 --checkpoint run.pt
 
-train.csv names images and masks; README.md says how it is made of Cityscapes, Pascal VOC and ADE20K.
+train.csv names images and masks; docs/formats.md has the commands that make it of Cityscapes, Pascal VOC and ADE20K.
 """
 
 import argparse
@@ -26,8 +26,7 @@ def save(path: Path, **parts) -> None:
     os.replace(unfinished, path)
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The images of this process: epoch, and position in its order."""
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", help="a list of images and masks, or a pack of it")
     parser.add_argument("--classes", type=int, default=21)
@@ -38,6 +37,7 @@ def main(words=None) -> list[tuple[int, int]]:
     parser.add_argument("--lr", type=float, default=0.01)
     parser.add_argument("--steps", type=int, help="stop after so many")
     parser.add_argument("--checkpoint", type=Path, help="go on from this file if it is there, and write it")
+    parser.add_argument("--every", type=int, default=1000, help="steps between two checkpoints; an epoch ends with one, too")
     options = parser.parse_args(words)
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -53,23 +53,21 @@ def main(words=None) -> list[tuple[int, int]]:
         for name, part in parts.items():
             part.load_state_dict(saved[name])
 
-    seen = []
     batches = (batch for epoch in range(loader.state_dict()["epoch"], options.epochs) for batch in loader.epoch(epoch))
-    for batch in itertools.islice(batches, options.steps):
+    for step, batch in enumerate(itertools.islice(batches, options.steps), 1):
         image, mask = (tensor.to(device, non_blocking=True) for tensor in (batch.image, batch.mask))
         loss = torch.nn.functional.cross_entropy(model(image)["out"], mask.long(), ignore_index=UNLABELLED)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
-        seen += [(batch.epoch, position) for position in batch.position.tolist()]
-        if len(seen) % (100 * options.batch) == options.batch:
+        if step % 100 == 1:
             print(f"epoch {batch.epoch}: loss {loss.item():.3f}", flush=True)
-    if options.checkpoint:
-        save(options.checkpoint, **{name: part.state_dict() for name, part in parts.items()})
+        is_last = step == options.steps or loader.state_dict()["batch"] == len(loader)  # of this run or this epoch
+        if options.checkpoint and (is_last or step % options.every == 0):
+            save(options.checkpoint, **{name: part.state_dict() for name, part in parts.items()})
     print(loader.report(), end="")
     loader.close()
-    return seen
 
 
 if __name__ == "__main__":

@@ -47,8 +47,7 @@ def save(path: Path, **parts) -> None:
     os.replace(unfinished, path)
 
 
-def main(words=None) -> list[tuple[int, int]]:
-    """The images of this process: epoch, and position in its order."""
+def main(words=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data")
     parser.add_argument("--model", default="resnet50", help="of torchvision.models, a ResNet; or tiny, to try the script")
@@ -58,6 +57,7 @@ def main(words=None) -> list[tuple[int, int]]:
     parser.add_argument("--momentum", type=float, default=0.996, help="of the teacher's weights")
     parser.add_argument("--steps", type=int, help="stop after so many")
     parser.add_argument("--checkpoint", type=Path, help="go on from this file if it is there, and write it")
+    parser.add_argument("--every", type=int, default=1000, help="steps between two checkpoints; an epoch ends with one, too")
     options = parser.parse_args(words)
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -73,9 +73,8 @@ def main(words=None) -> list[tuple[int, int]]:
             part.load_state_dict(saved[name])
         centre = saved["centre"].to(device)
 
-    seen = []
     batches = (batch for epoch in range(loader.state_dict()["epoch"], options.epochs) for batch in loader.epoch(epoch))
-    for batch in itertools.islice(batches, options.steps):
+    for step, batch in enumerate(itertools.islice(batches, options.steps), 1):
         batch = batch.map(lambda tensor: tensor.to(device, non_blocking=True))
         large = [batch.global_0, batch.global_1]
         small = [getattr(batch, f"local_{number}") for number in range(8)]
@@ -94,15 +93,14 @@ def main(words=None) -> list[tuple[int, int]]:
             centre = CENTRE_DECAY * centre + (1 - CENTRE_DECAY) * taught.mean(0)
             for slow, fast in zip(teacher.parameters(), student.parameters()):
                 slow.lerp_(fast, 1 - options.momentum)
-        seen += [(batch.epoch, position) for position in batch.position.tolist()]
-        if len(seen) % (100 * options.batch) == options.batch:
+        if step % 100 == 1:
             print(f"epoch {batch.epoch}: loss {loss.item():.3f}", flush=True)
-    if options.checkpoint:
-        save(options.checkpoint, student=student.state_dict(), teacher=teacher.state_dict(), centre=centre,
-             optimizer=optimizer.state_dict(), loader=loader.state_dict())
+        is_last = step == options.steps or loader.state_dict()["batch"] == len(loader)  # of this run or this epoch
+        if options.checkpoint and (is_last or step % options.every == 0):
+            save(options.checkpoint, student=student.state_dict(), teacher=teacher.state_dict(), centre=centre,
+                 optimizer=optimizer.state_dict(), loader=loader.state_dict())
     print(loader.report(), end="")
     loader.close()
-    return seen
 
 
 if __name__ == "__main__":

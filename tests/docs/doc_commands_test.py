@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from doc_blocks import ROOT, blocks
+from doc_blocks import ROOT, blocks, pages
 
 SHIM = f"""#!{sys.executable}
 import json, os, sys
@@ -32,6 +32,7 @@ def work(tmp_path):
     at = tmp_path / "work"
     shutil.copytree(ROOT / "examples", at / "examples")
     (at / "env/bin").mkdir(parents=True)
+    (at / "env/bin/activate").touch()
     (at / "build/feed").mkdir(parents=True)
     return at
 
@@ -149,6 +150,27 @@ CHECKS = {"stoker": check_stoker, "dev": check_dev, "python": check_script, "pyt
 def test_commands_are_known(block, work):
     for folder, name, *words in calls_of(block.text, work):
         CHECKS[name](words, [Path(folder), (ROOT / block.page).parent])
+
+
+def without_environment(text):
+    """Lines that call what is installed in `env` where it is neither named nor active."""
+    is_made = is_active = False
+    for line in text.splitlines():
+        is_active |= "env/bin/activate" in line
+        if is_made and not is_active and re.match("(pip|python|stoker|torchrun) ", line):
+            yield line
+        is_made |= bool(re.search("-m venv env|env/bin/pip install", line))
+
+
+@pytest.mark.parametrize("page", pages())
+def test_what_is_installed_in_an_environment_is_called_there(page):
+    assert list(without_environment("".join(block.text for block in blocks("sh", "bash") if block.page == page))) == []
+
+
+def test_a_call_outside_the_environment_is_noticed():
+    made, call = "python3 -m venv env && env/bin/pip install torch\n", "stoker info photos\n"
+    assert list(without_environment(made + call)) == [call.strip()]
+    assert list(without_environment(made + ". env/bin/activate\n" + call)) == list(without_environment(call + made)) == []
 
 
 @pytest.mark.parametrize("text", [

@@ -4,6 +4,8 @@ import json
 import os
 import pickle
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,15 +20,7 @@ import stoker
 from launchers import HANG_S, ROOT, TORCHRUN, only_full
 
 FRAMEWORKS = TORCHRUN.with_name("python")  # with the frameworks
-# Once in one go, and once stopped after two steps; each gives the samples that it saw.
-TWICE = """
-import json, sys
-folder, example, out, option, *words = sys.argv[1:]
-sys.path.insert(0, folder)
-main = __import__(example).main
-seen = [main([*words, option, out + "/whole"]), main([*words, option, out + "/parts", "--steps", "2"]), main([*words, option, out + "/parts"])]
-json.dump(seen, open(out + "/seen.json", "w"))
-"""
+WATCH = Path(__file__).with_name("watch_example.py")
 COMMAND = os.environ.get("STOKER_BIN", str(ROOT / "build/release/stoker"))
 
 
@@ -70,13 +64,82 @@ def test_imagenet_is_trained_and_goes_on_with_fewer_processes(launch, imagenet, 
     assert all(found in wanted for line in first + more for found in line[1:])
 
 
-def seen_twice(python, folder, example, out, option, data, *more):
-    """The samples of a whole run; of one that was stopped; and of the one that went on."""
+@only_full
+def test_the_average_of_the_weights_has_an_average_of_the_statistics(launch, imagenet, tmp_path):
+    options = ["--global-batch", 8, "--steps", 3, "--every", 3, "--checkpoint", tmp_path / "run.pt"]
+    train_imagenet(launch, imagenet, 1, tmp_path / "audit", *options)
+    saved = torch.load(tmp_path / "run.pt")
+    average, now = saved["average"]["module.1.running_mean"], saved["model"]["1.running_mean"]
+    assert average.abs().min() > 0 and not torch.equal(average, now)
+
+
+PREPARED = """
+import json, sys
+import torch.distributed as distributed
+
+sys.path.insert(0, sys.argv.pop(1))
+import train
+
+distributed.init_process_group("gloo")
+training = train.Training(train.arguments())
+training.epoch(0)
+val = training.val.dataset
+print(json.dumps([training.loss.label_smoothing, val.classes, dict(zip(val.keys, val.labels.tolist()))]))
+distributed.destroy_process_group()
+"""
+
+
+def prepared(launch, imagenet, *options):
+    """How the loss smooths labels, and the classes and labels of `val`, once the training has made a step."""
+    command = [sys.executable, "-c", PREPARED, ROOT / "examples/imagenet", imagenet, "--model", "tiny", "--steps", 1, *options]
+    return json.loads(launch("variables", 1, command).wait())
+
+
+@only_full
+@pytest.mark.parametrize("recipe, smoothing", [("timm-a1", 0), ("resnet50-v2", 0.1), ("imagenet-train", 0.1)])
+def test_labels_are_smoothed_once(launch, imagenet, recipe, smoothing):
+    """Of three classes, for which recipes with labels as probabilities are not written."""
+    assert prepared(launch, imagenet, "--recipe", recipe, "--global-batch", 24)[0] == smoothing
+
+
+@only_full
+def test_images_to_validate_on_have_the_classes_of_the_training(launch, imagenet, tmp_path):
+    (tmp_path / "train").symlink_to(imagenet / "train")
+    shutil.copytree(imagenet / "val", tmp_path / "val")
+    shutil.rmtree(tmp_path / "val/c0000")
+    _, classes, labels = prepared(launch, tmp_path, "--global-batch", 8)
+    assert classes == ["c0000", "c0001", "c0002"]
+    assert set(labels.values()) == {1, 2} and all(classes[label] == key.split("/")[0] for key, label in labels.items())
+
+
+def watched(python, script, out, runs, kill_before=0):
+    """The batches that an example is given in each of these runs, of which the last is killed before it gets batch number
+    `kill_before`."""
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(stoker.__file__).parents[1])}
-    command = [python, "-c", TWICE, ROOT / "examples" / folder, example, out, option, data, *map(str, more)]
+    words = json.dumps([list(map(str, words)) for words in runs])
+    command = [python, WATCH, ROOT / "examples" / script, out / "seen.json", str(kill_before), words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, env=env)
-    assert done.returncode == 0, done.stderr
-    return json.loads((out / "seen.json").read_text())
+    assert done.returncode == (-signal.SIGKILL if kill_before else 0), done.stderr
+    return [[[tuple(sample) for sample in batch] for batch in run] for run in json.loads((out / "seen.json").read_text())]
+
+
+def check_goes_on(python, script, out, option, *words):
+    """The samples of a whole run: one that is stopped after two steps, and goes on, gets the same."""
+    whole, first, rest = watched(python, script, out, [
+        [*words, option, out / "whole"], [*words, option, out / "parts", "--steps", 2], [*words, option, out / "parts"]])
+    assert len(first) == 2 and first + rest == whole
+    return sum(whole, [])
+
+
+def check_goes_on_when_killed(python, script, out, option, epoch, *words):
+    """From the last checkpoint, in the midst of an epoch of so many batches and at its end. A run that is over does nothing."""
+    words = [*words, option, out / "killed", "--epochs", 2]
+    (first,) = watched(python, script, out, [[*words, "--every", 2]], kill_before=4)
+    (rest,) = watched(python, script, out, [[*words, "--every", 1000]], kill_before=epoch)
+    last, after = watched(python, script, out, [words, words])
+    assert (len(first), len(rest)) == (3, epoch - 1)
+    assert rest[0] == first[2] and last[0] == rest[epoch - 2] and last[0][0] == (1, 0)
+    assert last[-1][0][0] == 1 and after == []
 
 
 @only_full
@@ -95,16 +158,60 @@ def test_imagenet_goes_on_in_the_midst_of_an_epoch(launch, imagenet, tmp_path):
     assert {**first, **rest} == whole == {**rest, **first}
 
 
+OF_FRAMEWORKS = {
+    "lightning_train.py": ["--checkpoints", "--every", 2, "--batch", 8],
+    "accelerate_train.py": ["--checkpoint", "--model", "test_resnet", "--global-batch", 8],
+    "jax_train.py": ["--checkpoint", "--batch", 8],
+    "trainer_train.py": ["--output", "--every", 2, "--batch", 8],
+}
+
+
 @only_full
-@pytest.mark.parametrize("example, option, more", [
-    ("lightning_train", "--checkpoints", ["--every", "2", "--batch", "8"]),
-    ("accelerate_train", "--checkpoint", ["--model", "test_resnet", "--global-batch", "8"]),
-    ("jax_train", "--checkpoint", ["--batch", "8"]),
-    ("trainer_train", "--output", ["--every", "2", "--batch", "8"])])
-def test_frameworks_go_on_in_the_midst_of_an_epoch(imagenet, tmp_path, example, option, more):
-    whole, first, rest = seen_twice(FRAMEWORKS, "frameworks", example, tmp_path, option, imagenet / "train", *more)
-    assert len(first) == 16 and first + rest == whole
-    assert sorted(map(tuple, whole)) == [(epoch, position) for epoch in range(2) for position in range(48)]
+@pytest.mark.parametrize("example", OF_FRAMEWORKS)
+def test_frameworks_go_on_in_the_midst_of_an_epoch(imagenet, tmp_path, example):
+    option, *more = OF_FRAMEWORKS[example]
+    whole = check_goes_on(FRAMEWORKS, f"frameworks/{example}", tmp_path, option, imagenet / "train", *more)
+    assert sorted(whole) == [(epoch, position) for epoch in range(2) for position in range(48)]
+
+
+@only_full
+@pytest.mark.parametrize("example", ["accelerate_train.py", "jax_train.py"])
+def test_frameworks_go_on_when_they_are_killed(imagenet, tmp_path, example):
+    option, *more = OF_FRAMEWORKS[example]
+    check_goes_on_when_killed(FRAMEWORKS, f"frameworks/{example}", tmp_path, option, 6, imagenet / "train", *more)
+
+
+PRETRAINED = """
+import sys
+
+import transformers
+
+folder, model, *words = sys.argv[1:]
+sys.path.insert(0, folder)
+import trainer_train
+
+config = transformers.ViTConfig(
+    image_size=32, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+transformers.ViTForImageClassification(config).save_pretrained(model)
+processor = transformers.ViTImageProcessor(
+    size={"height": 32, "width": 32}, image_mean=[0.5] * 3, image_std=[0.25] * 3)
+processor.save_pretrained(model)
+trainer_train.main([*words, "--model", model])
+print(trainer_train.recipe_for(model).to_toml())
+"""
+
+
+@only_full
+def test_a_pretrained_model_gets_images_as_it_was_trained_on(imagenet, tmp_path):
+    words = [imagenet / "train", "--output", tmp_path / "runs", "--batch", 8, "--steps", 1, "--every", 1]
+    command = [FRAMEWORKS, "-c", PRETRAINED, ROOT / "examples/frameworks", tmp_path / "model", *words]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=HANG_S,
+                          env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(stoker.__file__).parents[1])})
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"mean = \[0.5, 0.5, 0.5\], std = \[0.25, 0.25, 0.25\], scale = 255", done.stdout)
+    assert re.search(r'op = "random_resized_crop", size = \[32\]', done.stdout)
+    trained = json.loads((tmp_path / "runs/checkpoint-1/config.json").read_text())
+    assert trained["id2label"] == {"0": "c0000", "1": "c0001", "2": "c0002"}
 
 
 @only_full
@@ -112,10 +219,11 @@ def test_a_language_model_goes_on_to_the_sequence(tmp_path):
     (tmp_path / "corpus.txt").write_text("\n".join(f"the {number} of {number % 7} is {number * number}" for number in range(300)))
     subprocess.run([COMMAND, "pack", tmp_path / "corpus.txt", tmp_path / "packed", "--tokens", "words", "--vocab", "100"], check=True,
                    capture_output=True)
-    whole, first, rest = seen_twice(sys.executable, "tokens", "train", tmp_path, "--checkpoint", tmp_path / "packed/tokens.bin", "--vocab",
-                                    tmp_path / "packed/vocab.txt", "--length", 16, "--batch", 4, "--width", 16, "--epochs", 2)
-    assert len(first) == 8 and first + rest == whole
-    assert len(set(map(tuple, whole))) == len(whole) > 100
+    packed = tmp_path / "packed"
+    words = [packed / "tokens.bin", "--vocab", packed / "vocab.txt", "--length", 16, "--batch", 4, "--width", 16]
+    whole = check_goes_on(sys.executable, "tokens/train.py", tmp_path, "--checkpoint", *words, "--epochs", 2)
+    assert len(set(whole)) == len(whole) > 100
+    check_goes_on_when_killed(sys.executable, "tokens/train.py", tmp_path, "--checkpoint", len(whole) // 8, *words)
 
 
 def test_a_verdict_says_what_limits_the_training(imagenet, tmp_path):
@@ -134,9 +242,9 @@ def test_a_verdict_says_what_limits_the_training(imagenet, tmp_path):
 
 @only_full
 def test_views_without_labels_go_on(imagenet, tmp_path):
-    whole, first, rest = seen_twice(sys.executable, "ssl", "train", tmp_path, "--checkpoint", imagenet / "train", "--model", "tiny",
-                                    "--prototypes", 32, "--batch", 8, "--epochs", 1)
-    assert len(first) == 16 and first + rest == whole and len(whole) == 48
+    words = [imagenet / "train", "--model", "tiny", "--prototypes", 32, "--batch", 8]
+    assert len(check_goes_on(sys.executable, "ssl/train.py", tmp_path, "--checkpoint", *words, "--epochs", 1)) == 48
+    check_goes_on_when_killed(sys.executable, "ssl/train.py", tmp_path, "--checkpoint", 6, *words)
 
 
 @pytest.fixture
@@ -161,9 +269,9 @@ def coco(tmp_path):
 
 @only_full
 def test_a_detector_goes_on(coco, tmp_path):
-    whole, first, rest = seen_twice(FRAMEWORKS, "detection", "train", tmp_path, "--checkpoint", coco, "--model",
-                                    "ssdlite320_mobilenet_v3_large", "--batch", 2, "--epochs", 1)
-    assert len(first) == 4 and first + rest == whole and len(whole) == 8
+    words = [coco, "--model", "ssdlite320_mobilenet_v3_large", "--batch", 2]
+    assert len(check_goes_on(FRAMEWORKS, "detection/train.py", tmp_path, "--checkpoint", *words, "--epochs", 1)) == 8
+    check_goes_on_when_killed(FRAMEWORKS, "detection/train.py", tmp_path, "--checkpoint", 4, *words)
 
 
 @only_full
@@ -172,9 +280,9 @@ def test_cifar_goes_on(tmp_path):
     for name in [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]:  # as the authors' archive has them
         part = {"data": noise.integers(0, 256, (12, 3072), dtype=numpy.uint8), "labels": noise.integers(0, 10, 12).tolist()}
         (tmp_path / name).write_bytes(pickle.dumps(part))
-    whole, first, rest = seen_twice(sys.executable, "cifar", "train", tmp_path, "--checkpoint", tmp_path, "--width", 4, "--depth", 1,
-                                    "--batch", 8, "--epochs", 2)
-    assert len(first) == 16 and first + rest == whole and len(whole) == 2 * 56
+    words = [tmp_path, "--width", 4, "--depth", 1, "--batch", 8, "--epochs", 2]
+    whole = check_goes_on(sys.executable, "cifar/train.py", tmp_path, "--checkpoint", *words)
+    assert len(whole) == 2 * 56
 
 
 @only_full
@@ -185,9 +293,20 @@ def test_segmentation_goes_on(tmp_path):
         Image.fromarray(noise.integers(0, 21, (120, 160), dtype=numpy.uint8)).save(tmp_path / f"{number}_mask.png")
         rows.append(f"{number}.jpg,{number}_mask.png")
     (tmp_path / "train.csv").write_text("\n".join(rows) + "\n")
-    whole, first, rest = seen_twice(FRAMEWORKS, "segmentation", "train", tmp_path, "--checkpoint", tmp_path / "train.csv", "--model",
-                                    "lraspp_mobilenet_v3_large", "--batch", 2, "--epochs", 1)
-    assert len(first) == 4 and first + rest == whole and len(whole) == 8
+    words = [tmp_path / "train.csv", "--model", "lraspp_mobilenet_v3_large", "--batch", 2]
+    assert len(check_goes_on(FRAMEWORKS, "segmentation/train.py", tmp_path, "--checkpoint", *words, "--epochs", 1)) == 8
+    check_goes_on_when_killed(FRAMEWORKS, "segmentation/train.py", tmp_path, "--checkpoint", 4, *words)
+
+
+def test_slurm_gives_each_process_its_cores(tmp_path):
+    called = tmp_path / "called"
+    for name, text in (("srun", f'printf "%s\\n" "$@" > {called}'), ("scontrol", "echo node1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SLURM_NTASKS": "3", "SLURM_CPUS_PER_TASK": "8", "SLURM_JOB_ID": "1",
+           "SLURM_JOB_NODELIST": "node1", "GLOBAL_BATCH": "16"}
+    subprocess.run(["bash", ROOT / "examples/slurm/train.slurm", "data", "run.pt"], env=env, check=True, timeout=HANG_S)
+    assert called.read_text().splitlines()[:2] == ["--ntasks=2", "--cpus-per-task=8"]
 
 
 @only_full
@@ -238,11 +357,17 @@ def test_libtorch_goes_on(imagenet, tmp_path):
     run("cmake", "-G", "Ninja", "-S", ROOT / "examples/libtorch", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     train, data = tmp_path / "build/train", imagenet / "train"
-    whole = run(train, data, tmp_path / "whole", 3)
-    parts = [run(train, data, tmp_path / "parts", 3, *steps) for steps in ((4,), ())]
+    batch = re.compile(r"epoch \d+, batch \d+: first sample .+")
+    whole = batch.findall(run(train, data, tmp_path / "whole.pt", 3))
+    first, rest = (batch.findall(run(train, data, tmp_path / "parts.pt", 3, *steps)) for steps in ((4,), ()))
+    assert len(whole) == 9 and first + rest == whole
+    states = [torch.jit.load(tmp_path / f"{name}.pt").network.state_dict() for name in ("whole", "parts")]
+    assert len(states[0]) == 6 and all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
-    def batches(printed):
-        return re.findall(r"epoch \d+, batch \d+: first sample .+", printed)
-
-    assert len(batches(whole)) == 9 and batches(parts[0]) + batches(parts[1]) == batches(whole)
-    assert (tmp_path / "whole/network.pt").read_bytes() == (tmp_path / "parts/network.pt").read_bytes()
+    kept_every_two = list(map(str, ("stdbuf", "-oL", train, data, tmp_path / "killed.pt", 3, 9, 2)))
+    with subprocess.Popen(kept_every_two, stdout=subprocess.PIPE, text=True) as process:
+        for _ in range(3):
+            assert batch.match(process.stdout.readline())
+        process.kill()
+    rest = batch.findall(run(train, data, tmp_path / "killed.pt", 3))
+    assert len(rest) <= 7 and rest == whole[9 - len(rest):]

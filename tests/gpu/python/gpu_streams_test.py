@@ -12,6 +12,7 @@ import stoker
 CYCLES = 100_000_000
 OPTIONS = dict(batch=8, seed=4, threads=4, prefetch=1, repeats=4)
 BATCHES = 20
+EVENT_NS = 1000  # how exactly events tell the time
 
 
 class WithPtr:
@@ -103,6 +104,32 @@ def test_taking_a_batch_does_not_wait_for_the_gpu(loader, torch):
     image = torch.from_dlpack(next(batches).image)
     assert not busy.query()
     assert image.device.type == "cuda"
+
+
+def test_a_step_is_timed_from_taking_a_batch_to_releasing_it(loader, torch):
+    def mark():
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    marks, batches = [], iter(loader)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for _ in range(BATCHES):
+            batch = next(batches)
+            before = mark()
+            image = torch.from_dlpack(batch.image)
+            taken = mark()
+            torch.cuda._sleep(CYCLES)
+            used = mark()
+            del image, batch
+            marks.append((before, taken, used, mark()))
+    torch.cuda.synchronize()
+    metrics = loader.metrics()
+    steps, step_ns = metrics["consumer_device_steps"], metrics["consumer_device_step_ns"]
+    assert 0 < steps <= BATCHES
+    least = sorted(1e6 * taken.elapsed_time(used) for _, taken, used, _ in marks)[:steps]
+    most = sorted(1e6 * before.elapsed_time(after) for before, _, _, after in marks)[-steps:]
+    assert sum(least) - steps * EVENT_NS <= step_ns <= sum(most) + steps * EVENT_NS
 
 
 def test_torch_loader_yields_tensors_of_the_gpu(data, recipe, device, torch, on_the_cpu):
