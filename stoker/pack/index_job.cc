@@ -5,6 +5,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -195,28 +196,40 @@ class IndexJob {
 
   /// What cannot be written ends the job: the other indexes could not be written either.
   void index(const ShardToIndex& shard) {
-    const Location place = place_of(shard.found.location);
+    const Location& location = shard.found.location;
+    const Location place = place_of(location);
+    MadeIndex made;
+    std::optional<FileState> before;
+    const auto open = [&] {
+      made.shard = source_of(location);
+      before.emplace(stores_, location);
+    };
+    if (is_read(shard, open)) make(shard, place, *before, made);
+    done_ += shard.bytes;
+    tell_progress(done_);
+  }
+
+  void make(const ShardToIndex& shard, const Location& place, const FileState& before, MadeIndex& made) {
     if (!options_.folder.empty()) stores_.create_folder(options_.folder);
     // Begun before the work: what cannot be written is known at once.
     const std::unique_ptr<ObjectWriter> file = stores_.put(place);
-    MadeIndex made;
-    if (is_read(shard, [&] { made = index_of(shard, place); })) {
+    const auto read = [&] {
+      index_into(made, shard, place);
+      before.require_unchanged();
+    };
+    if (is_read(shard, read)) {
       file->write(made.index);
       file->commit();
       warn_of_repeated_keys(made.shard, place);
       add(made.told);
     }
-    done_ += shard.bytes;
-    tell_progress(done_);
   }
 
-  MadeIndex index_of(const ShardToIndex& it, const Location& place) const {
+  void index_into(MadeIndex& made, const ShardToIndex& it, const Location& place) const {
     const auto& [location, format] = it.found;
     const std::string& path = location.shown();
     stop_if_asked(options_.stop, path);
-    MadeIndex made{.shard = source_of(location), .index = {}, .told = {}};
     Source& shard = *made.shard;
-    const FileState before(stores_, location);
     IndexWriter writer;
     const std::unique_ptr<ShardScan> stream = format->scan_at(stores_, location, shard, options_.stop);
     const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .memory = options_.memory};
@@ -230,7 +243,6 @@ class IndexJob {
       const SampleField& last = sample->row.fields.back();
       tell_progress(done_ + std::min(last.offset + last.length, it.bytes));
     }
-    before.require_unchanged();
     if (it.listed) {
       require_listed(contradiction_of_samples(*it.listed, path, writer.fingerprint(), writer.sample_bytes()));
     }
@@ -247,7 +259,6 @@ class IndexJob {
                                 .classes = notes.classes});
     made.told.shards = 1;
     made.told.bytes = shard.size();
-    return made;
   }
 
   /// What cannot be read for that, although the index is made, is a warning, too.
