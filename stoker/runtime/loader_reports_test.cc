@@ -17,6 +17,22 @@
 namespace stoker {
 namespace {
 
+/// The user's cache folder, while it lives: where steps are kept for the doctor.
+class StepCache {
+ public:
+  StepCache() { ::setenv("STOKER_CACHE_DIR", folder_.path().c_str(), 1); }
+  ~StepCache() { ::unsetenv("STOKER_CACHE_DIR"); }
+  StepCache(const StepCache&) = delete;
+  StepCache& operator=(const StepCache&) = delete;
+
+  std::optional<StepRecord> kept_of(const Dataset& data, const Recipe& recipe) const {
+    return KeptStep(folder_.path(), {.data = data.fingerprint(), .recipe = recipe.hash()}).load();
+  }
+
+ private:
+  TempFolder folder_;
+};
+
 TEST(LoaderReports, AreOfEpochsAndOfAll) {
   const MemoryDataset data = memory_dataset();
   Loader loader(data.dataset, small_recipe(), {.batch = 10});
@@ -72,8 +88,7 @@ TEST(LoaderReports, CountWhatAConsumerIsLateAsAWaitOrAsItsStep) {
 }
 
 TEST(LoaderReports, LeaveTheStepForTheDoctorWhereTrainingEndsWithinAnEpoch) {
-  const TempFolder cache;
-  ::setenv("STOKER_CACHE_DIR", cache.path().c_str(), 1);
+  const StepCache cache;
   const MemoryDataset data = memory_dataset();
   {
     Loader loader(data.dataset, small_recipe(), {.batch = 1});
@@ -83,9 +98,7 @@ TEST(LoaderReports, LeaveTheStepForTheDoctorWhereTrainingEndsWithinAnEpoch) {
       for (const std::int64_t until = now_ns() + 1'000'000; now_ns() < until;) std::this_thread::yield();
     }
   }
-  const StepKey key{.data = data.dataset->fingerprint(), .recipe = small_recipe().hash()};
-  const std::optional<StepRecord> record = KeptStep(cache.path(), key).load();
-  ::unsetenv("STOKER_CACHE_DIR");
+  const std::optional<StepRecord> record = cache.kept_of(*data.dataset, small_recipe());
   ASSERT_TRUE(record);
   EXPECT_EQ(record->how, "waits");
   EXPECT_EQ(record->batch, 1);
@@ -155,15 +168,12 @@ TEST(Headspace, AsksForEnoughSteps) {
 }
 
 TEST(Headspace, LeavesItsStepForTheDoctor) {
-  const TempFolder cache;
-  ::setenv("STOKER_CACHE_DIR", cache.path().c_str(), 1);
+  const StepCache cache;
   const MemoryDataset data = memory_dataset();
   Loader loader(data.dataset, small_recipe(), {.batch = 10});
   loader.headspace(4);
   for (const BatchPtr& batch : loader.epoch(0)) EXPECT_EQ(batch->size(), 10);
-  const StepKey key{.data = data.dataset->fingerprint(), .recipe = small_recipe().hash()};
-  const std::optional<StepRecord> record = KeptStep(cache.path(), key).load();
-  ::unsetenv("STOKER_CACHE_DIR");
+  const std::optional<StepRecord> record = cache.kept_of(*data.dataset, small_recipe());
   ASSERT_TRUE(record);
   EXPECT_EQ(record->how, "replay");
   EXPECT_EQ(record->batch, 10);

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <linux/capability.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +13,7 @@
 #include "stoker/base/log_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/folder_source.h"
+#include "stoker/storage/local_store_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
@@ -197,24 +195,6 @@ TEST(FolderFormat, EndsWhereLinksGoInCircles) {
                                              "b/a/x 1 jpg:b/a/x.jpg:1", "b/y 1 jpg:b/y.jpg:1"));
 }
 
-// While it lives, permissions bind this thread even if root runs it.
-class WithoutPrivileges {
- public:
-  WithoutPrivileges() {
-    EXPECT_EQ(::syscall(SYS_capget, &header_, all_), 0);
-    __user_cap_data_struct fewer[2] = {all_[0], all_[1]};
-    fewer[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
-    EXPECT_EQ(::syscall(SYS_capset, &header_, fewer), 0);
-  }
-  ~WithoutPrivileges() { EXPECT_EQ(::syscall(SYS_capset, &header_, all_), 0); }
-  WithoutPrivileges(const WithoutPrivileges&) = delete;
-  WithoutPrivileges& operator=(const WithoutPrivileges&) = delete;
-
- private:
-  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct all_[2] = {};
-};
-
 TEST(FolderFormat, TakesEachImageInAClassFolderForASample) {
   TempFolder folder;
   for (const char* name :
@@ -298,7 +278,7 @@ TEST(FolderFormat, PassesOverWhatItMayNotReadAndNamesIt) {
   fs::permissions(folder.path("a/y.jpg"), fs::perms::none);
   fs::permissions(folder.path("a/secret"), fs::perms::none);
   const Scanned contents = [&] {
-    const WithoutPrivileges bound;
+    const OrdinaryRights bound;
     return scan(folder.path());
   }();
   fs::permissions(folder.path("a/secret"), fs::perms::owner_all);
