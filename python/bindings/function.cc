@@ -168,7 +168,7 @@ class ThreadFunction final : public SampleFunction {
     const nb::object number = nb::module_::import_("builtins").attr("int")(hex, 16);
     nb::object results;
     try {
-      results = call_python(caller_, arrays, number);
+      results = call_python(nb::module_::import_("stoker._generators").attr("call_here"), caller_, arrays, number);
     } catch (const nb::python_error& error) {
       if (!error.matches(host.attr("Mistake"))) throw;
       fail(ErrorKind::kBadSample, "function '{}' {}", spec_.name, shown_text(error.value()));

@@ -301,30 +301,6 @@ def seed_torch(torch, seed):
     torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
 
 
-class KeepsGenerators:
-    """Gives the generators that Caller seeds back to the program as they were."""
-
-    def __enter__(self):
-        self.random, self.numpy = random.getstate(), numpy.random.get_state()
-        self.torch, self.gpus = sys.modules.get("torch"), None
-        if self.torch:
-            self.on_cpu = self.torch.get_rng_state()
-            if self.torch.cuda.is_initialized():
-                self.gpus = self.torch.cuda.get_rng_state_all()
-
-    def __exit__(self, *_):
-        random.setstate(self.random)
-        numpy.random.set_state(self.numpy)
-        if self.torch:
-            self.torch.set_rng_state(self.on_cpu)
-            if self.gpus:
-                self.torch.cuda.set_rng_state_all(self.gpus)
-            else:  # GPUs that come into use later begin with the program's seed
-                self.torch.cuda.manual_seed_all(self.torch.initial_seed())
-        elif "torch" in sys.modules:
-            sys.modules["torch"].seed()  # by chance, as it is after an import
-
-
 class Caller:
     """The function, with what it takes and gives."""
 
@@ -343,7 +319,6 @@ class Caller:
         self.takes_rng = takes_rng(self.function)
         self.seeds = spec["random"] == "seeded" and not (self.takes_rng or self.takes_seed)
         self.reseed = getattr(self.function, "set_random_seed", None)  # as albumentations' Compose has it
-        self.keeps_generators = self.seeds and not in_own_process
         self.inside_ns = 0
 
     def seed(self, seed):
@@ -358,11 +333,6 @@ class Caller:
     def __call__(self, arrays, seed):
         """The results as arrays, in the order of what it gives. Raises Mistake."""
         values = self.forms.given_to(arrays)
-        with KeepsGenerators() if self.keeps_generators else contextlib.nullcontext():
-            result = self.result(values, seed)
-        return [self.checked(*each) for each in zip(self.gives, self.places, self.in_order(result))]
-
-    def result(self, values, seed):
         more = dict(self.more)
         if self.takes_seed:
             more["seed"] = seed
@@ -379,7 +349,7 @@ class Caller:
         except Exception as error:
             raise Mistake(f"raised {described_error(error)}{place_of(error)}") from error
         self.inside_ns = time.perf_counter_ns() - began
-        return result
+        return [self.checked(*each) for each in zip(self.gives, self.places, self.in_order(result))]
 
     def call(self, values, more):
         if self.parameters[0]:
