@@ -57,7 +57,8 @@ TEST_F(StepKeeperTest, KeepsNothingWhereThereIsNoStepToFeed) {
 }
 
 TEST_F(StepKeeperTest, LeavesWhatAReplayMeasured) {
-  keeper_.replayed({.count = 30, .mean_s = 0.1, .median_s = 0.1, .low_s = 0.1, .high_s = 0.1});
+  StepKeeper earlier(KeptStep(cache_.path(), kKeeperKey), 8, 2);  // whose record is not too young to be replaced
+  earlier.replayed({.count = 30, .mean_s = 0.1, .median_s = 0.1, .low_s = 0.1, .high_s = 0.1});
   step(StepKeeper::kStepsLeast);
   LoaderReport report = report_of_steps(StepKeeper::kStepsLeast);
   report.headspace.emplace();
