@@ -6,7 +6,7 @@ import pathlib
 import statistics
 import sys
 
-from process import Ended, Process, synthetic_images, warm
+from process import Ended, Process, rounds, synthetic_images, warm
 from table import Figure, report
 
 ROUNDS = 5
@@ -38,18 +38,14 @@ def beside(function, calls, data, cores, workers, variables):
     contestants = {name: Process(cores, "/usr/bin/python3", LOOP, name, function, calls, data, workers, variables=variables)
                    for name in names}
     rates, overheads = {name: [] for name in names}, []
-    for contestant in contestants.values():
-        contestant.run("warm up")
-    for number in range(ROUNDS):
-        warm(data)
-        turn = {}
-        for name in names[number % len(names):] + names[:number % len(names)]:
-            turn[name] = contestants[name].rate("run")[0]
-            rates[name].append(turn[name])
+    for number, answers in enumerate(rounds(contestants, 1 + ROUNDS, lambda: warm(data))):
+        if number == 0:
+            continue  # to warm up
+        for name, answer in answers.items():
+            rates[name].append(answer["samples"] / answer["seconds"])
         if workers == 1:
-            overheads.append((1 / turn["stoker"] - 1 / turn["without"]) * turn["bare"])
-    for contestant in contestants.values():
-        contestant.close()
+            seconds = {name: answer["seconds"] / answer["samples"] for name, answer in answers.items()}
+            overheads.append((seconds["stoker"] - seconds["without"]) / seconds["bare"])
 
     def figure(name, against=None, floor=None):
         ratio = statistics.median(a / b for a, b in zip(rates[name], rates[against])) if against else None

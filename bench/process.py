@@ -29,7 +29,7 @@ class Process:
         """`variables` are added to the environment's; stderr goes to the file `errors`, if there is one."""
         pinned = ["taskset", "-c", cores, *map(str, command)]
         self.process = subprocess.Popen(pinned, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-                                        env=os.environ | (variables or {}))
+                                        env=os.environ | (variables or {}), process_group=0)
 
     def start(self, command):
         try:
@@ -58,19 +58,38 @@ class Process:
             return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
     def pause(self):
-        """Until resume() not even its own threads run: what they fetch ahead would cost the others' time."""
-        os.kill(self.process.pid, signal.SIGSTOP)
+        """Until resume() neither its threads run nor its children: what they fetch ahead would cost the others' time."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
 
     def resume(self):
-        os.kill(self.process.pid, signal.SIGCONT)
+        os.killpg(self.process.pid, signal.SIGCONT)
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
 
     def kill(self):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+def rounds(contestants, count, prepare):
+    """Each contestant's answer, by its name, for each round. They run one after the other, in each round another one first, and
+    prepare() comes before each; while one runs, the others are paused. They are closed at the end."""
+    names = [*contestants]
+    for contestant in contestants.values():
+        contestant.pause()
+    for number in range(count):
+        answers = {}
+        for name in names[number % len(names):] + names[:number % len(names)]:
+            prepare()
+            contestants[name].resume()
+            answers[name] = contestants[name].run("run")
+            contestants[name].pause()
+        yield answers
+    for contestant in contestants.values():
+        contestant.resume()
+        contestant.close()
 
 
 def synthetic_images(build):

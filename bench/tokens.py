@@ -10,7 +10,7 @@ import tempfile
 import numpy as np
 
 import environments
-from process import Ended, Process, warm
+from process import Ended, Process, rounds, warm
 from table import Figure, report
 
 ROUNDS = 5
@@ -43,19 +43,8 @@ def figures_of(build, folder):
     figures = []
     for length in LENGTHS:
         contestants = {name: Process(core, python, LOOP, name, folder, length, variables=variables) for name, python in pythons.items()}
-        rates = {name: [] for name in contestants}
-        for contestant in contestants.values():
-            contestant.run("warm up")
-            contestant.pause()  # else it reads ahead in the others' time
-        for number in range(ROUNDS):
-            warm(folder)
-            for name in [*contestants][number % len(contestants):] + [*contestants][:number % len(contestants)]:
-                contestants[name].resume()
-                rates[name].append(contestants[name].rate("run")[0])
-                contestants[name].pause()
-        for contestant in contestants.values():
-            contestant.resume()
-            contestant.close()
+        _, *measured = rounds(contestants, 1 + ROUNDS, lambda: warm(folder))  # the first to warm up
+        rates = {name: [answers[name]["samples"] / answers[name]["seconds"] for answers in measured] for name in contestants}
 
         def ratio(against):
             return statistics.median(a / b for a, b in zip(rates["stoker"], rates[against]))

@@ -1,6 +1,7 @@
 """Crops of volumes on one core, from the page cache and from the disk: beside plain reads of the same bytes, and beside a DataLoader
 of PyTorch that crops numpy's memory maps."""
 
+import functools
 import os
 import pathlib
 import statistics
@@ -47,23 +48,14 @@ def figures_of(build, folder):
     figures = []
     for state, prepare in (("warm", warm), ("cold", evict)):
         contestants = {name: Process(core, "/usr/bin/python3", LOOP, name, folder, variables=variables) for name in NAMES}
-        answers = {name: [] for name in NAMES}
-        for number in range(ROUNDS):
-            for name in NAMES[number % len(NAMES):] + NAMES[:number % len(NAMES)]:
-                prepare(folder)
-                contestants[name].resume()
-                answers[name].append(contestants[name].run("run"))
-                contestants[name].pause()  # else it reads ahead in the others' time
-        for contestant in contestants.values():
-            contestant.resume()
-            contestant.close()
-        rates = {name: [each["samples"] / each["seconds"] for each in answers[name]] for name in NAMES}
+        measured = list(rounds(contestants, ROUNDS, functools.partial(prepare, folder)))
+        rates = {name: [answers[name]["samples"] / answers[name]["seconds"] for answers in measured] for name in NAMES}
 
         def figure(name, against=None, floor=None):
             ratio = statistics.median(a / b for a, b in zip(rates[name], rates[against])) if against else None
             return Figure(f"{name}, {state}", statistics.median(rates[name]), "1/s", against, ratio, floor)
 
-        megabytes = [each["bytes"] / each["seconds"] / 1e6 for each in answers["pread"]]
+        megabytes = [answers["pread"]["bytes"] / answers["pread"]["seconds"] / 1e6 for answers in measured]
         figures += [figure("pread"), Figure(f"pread, {state}", statistics.median(megabytes), "MB/s"), figure("pread x16"),
                     figure("dataloader"), figure("stoker", "pread", 0.9), figure("stoker", "pread x16"), figure("stoker", "dataloader")]
     return figures

@@ -107,10 +107,10 @@ std::string trial(const DoctorOptions& options, const Facts& facts) {
   return command_text(words);
 }
 
-LoaderOptions loader_options(const DoctorOptions& options) {
+LoaderOptions loader_options(const DoctorOptions& options, const Recipe& recipe) {
   LoaderOptions loader = options.loader;
   loader_option("device").set(loader, options.device);
-  if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
+  set_default_batch(loader, recipe);
   return loader;
 }
 
@@ -179,7 +179,7 @@ void doctor(const DoctorOptions& options, const std::string& typed, Interrupts& 
   if (!options.html.empty()) page.emplace(options.html);
 
   const Recipe recipe = load_recipe(options.recipe, options.views);
-  const LoaderOptions loader = loader_options(options);
+  const LoaderOptions loader = loader_options(options, recipe);
   std::vector<Configuration> changes;
   for (const std::string& text : options.what_ifs) {
     changes.push_back(parse_what_if(text, facts_before(options, recipe, loader), catalogue));

@@ -60,7 +60,14 @@ Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_v
 
 Option* add_batch_option(Command& command, LoaderOptions& loader) {
   return add_loader_option(command, loader, "batch",
-                           fmt::format("{}; by default {}", loader_option("batch").doc, kDefaultBatch));
+                           fmt::format("{}; by default {}, or the multiple of batch_repeats below it",
+                                       loader_option("batch").doc, kDefaultBatch));
+}
+
+void set_default_batch(LoaderOptions& loader, const Recipe& recipe, int batch) {
+  if (loader.batch != 0 || loader.global_batch != 0) return;
+  const std::int64_t copies = loader.batch_repeats.value_or(recipe.batch_repeats());
+  loader.batch = copies > batch ? batch : static_cast<int>(batch / copies * copies);
 }
 
 void add_loader_options(Command& command, LoaderOptions& loader) {

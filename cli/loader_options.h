@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "cli/parser.h"
+#include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader_options.h"
 
 namespace stoker {
 
-constexpr int kDefaultBatch = 256;  // where neither --batch nor --global-batch is given
+constexpr int kDefaultBatch = 256;
 
 /// What the help says of that option: a sentence, with the default.
 std::string option_help(std::string_view name);
@@ -26,7 +27,11 @@ void add_planned_loader_options(Command& command, LoaderOptions& loader, std::ve
 /// Adds all that the command line has.
 void add_loader_options(Command& command, LoaderOptions& loader);
 
-/// Adds --batch, of which kDefaultBatch is the default.
+/// Adds --batch, which set_default_batch() sets where it is not given.
 Option* add_batch_option(Command& command, LoaderOptions& loader);
+
+/// Where neither --batch nor --global-batch is given, the batch is that large, or as much smaller as it takes for each of its
+/// samples to come as often as the recipe or --batch-repeats says.
+void set_default_batch(LoaderOptions& loader, const Recipe& recipe, int batch = kDefaultBatch);
 
 }  // namespace stoker

@@ -41,8 +41,6 @@ struct PlanOptions {
   OpenOptions open;
   LoaderOptions loader;
   bool json = false;
-
-  PlanOptions() { loader.batch = kDefaultBatch; }
 };
 
 // The facts about a plan to report.
@@ -198,6 +196,8 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
 
 void plan(const PlanOptions& options) {
   const Recipe recipe = Recipe::load(options.recipe);
+  LoaderOptions loader = options.loader;
+  set_default_batch(loader, recipe);
   const Plan plan(recipe);
   std::vector<OutputSpec> outputs = plan.outputs();
   const std::shared_ptr<const Dataset> dataset = open_samples(options.data, options.open);
@@ -205,23 +205,23 @@ void plan(const PlanOptions& options) {
   {
     Progress progress("plan", "samples", 0);
     core = measure_core(dataset, plan,
-                        {.seed = options.loader.seed,
-                         .batch = options.loader.batch,
-                         .prefetch = options.loader.prefetch,
-                         .bad_sample = options.loader.bad_sample,
-                         .limits = options.loader.limits,
+                        {.seed = loader.seed,
+                         .batch = loader.batch,
+                         .prefetch = loader.prefetch,
+                         .bad_sample = loader.bad_sample,
+                         .limits = loader.limits,
                          .progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); }});
   }
-  std::optional<StoreAdvice> store = advise_store(*dataset, recipe, options.loader, core.samples_per_s);
+  std::optional<StoreAdvice> store = advise_store(*dataset, recipe, loader, core.samples_per_s);
   std::vector<CrossingCost> crossings;
-  if (options.loader.device) {
+  if (loader.device) {
     std::vector<std::int64_t> samples = core.samples.good;
     samples.resize(std::min(samples.size(), kSamplesCrossing));
     const DeviceSide side = {
-        .device = options.loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
-    CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()), nullptr, options.loader.limits);
+        .device = loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
+    CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()), nullptr, loader.limits);
     for (int index = 0; index <= kTransferIndexMax; ++index) {
-      crossings.push_back(probe.measure(index, samples, options.loader.seed));
+      crossings.push_back(probe.measure(index, samples, loader.seed));
     }
   }
   const PlanReport report{.plan = plan,
@@ -229,9 +229,9 @@ void plan(const PlanOptions& options) {
                           .core = std::move(core),
                           .crossings = std::move(crossings),
                           .store = std::move(store),
-                          .loader = options.loader,
-                          .memory_bytes_min = memory_bytes_enough(*dataset, recipe, options.loader),
-                          .device_memory_bytes_min = device_memory_bytes_min(*dataset, recipe, options.loader)};
+                          .loader = loader,
+                          .memory_bytes_min = memory_bytes_enough(*dataset, recipe, loader),
+                          .device_memory_bytes_min = device_memory_bytes_min(*dataset, recipe, loader)};
   if (options.json) {
     write_json(json_of(report));
   } else {

@@ -99,14 +99,13 @@ void check_accelerators(const RunOptions& options) {
   }
 }
 
-LoaderOptions loader_options(const RunOptions& options) {
+LoaderOptions loader_options(const RunOptions& options, const Recipe& recipe) {
   LoaderOptions loader = options.loader;
   if (options.explain) {
     loader.tuned = [](const TuningMove& move) { write_error_line(fmt::format("{:6.1f} s: {}", move.at_s, move.why)); };
   }
-  if (loader.batch == 0 && loader.global_batch == 0) {
-    loader.batch = options.recipe.empty() && profile_of(options) ? profile_of(options)->batch : kDefaultBatch;
-  }
+  const bool is_of_profile = options.recipe.empty() && profile_of(options);
+  set_default_batch(loader, recipe, is_of_profile ? profile_of(options)->batch : kDefaultBatch);
   // Each of them needs its next batch while it works on the last one.
   if (options.accelerators > 1 && !loader.prefetch) loader.prefetch = options.accelerators * kPrefetchDefault;
   loader.keep_step = false;  // an emulated accelerator's step is not that of a training
@@ -301,8 +300,8 @@ void write_report(const RunReport& report, bool json) {
 
 void run(const RunOptions& options, Interrupts& interrupts) {
   check_accelerators(options);
-  LoaderOptions loader_settings = loader_options(options);
   const Recipe recipe = recipe_of(options);
+  LoaderOptions loader_settings = loader_options(options, recipe);
   const std::string state = options.state.empty() ? "" : read_state(options.state);
   const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
   loader_settings.epochs_end = epochs_end(options.limits, stands);

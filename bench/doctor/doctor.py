@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 
@@ -156,7 +157,7 @@ def attempt(bench, name, measure):
     """What it gives, or None, with the reason kept."""
     try:
         return measure()
-    except (Failed, throttles.Unavailable) as reason:
+    except (Failed, throttles.Unavailable, subprocess.TimeoutExpired) as reason:
         bench.absent[name] = str(reason)
         bench.say(f"{name} is missing: {reason}")
         return None

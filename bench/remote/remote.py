@@ -195,7 +195,7 @@ def rounds(bench, contestants):
                 continue
             try:
                 answers[name].append(contestants[name]())
-            except Failed as reason:
+            except (Failed, subprocess.TimeoutExpired) as reason:
                 bench.absent[name] = str(reason)
                 bench.say(f"{name} does not run: {reason}")
     return {name: found for name, found in answers.items() if len(found) == ROUNDS}

@@ -91,7 +91,7 @@ int stoker_recipe_parse(const char* toml, StokerRecipe** recipe);
 void stoker_recipe_release(StokerRecipe* recipe);
 
 // `options`, "name=value", end with NULL; all that Python's Loader has, by the same names: "batch=256", "threads=8",
-// "memory=2GiB", "direct=true". Which there are: docs/options.md.
+// "memory=2GiB", "cache=ram". Which there are: docs/options.md.
 int stoker_loader_create(const StokerDataset* dataset, const StokerRecipe* recipe, const char* const* options,
                          StokerLoader** loader);
 // Of this rank.

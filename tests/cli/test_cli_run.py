@@ -264,6 +264,16 @@ def test_each_sample_stands_several_times_in_a_batch(stoker, tiny, tmp_path):
     assert len(set(once)) == 24
 
 
+def test_without_a_batch_it_has_whole_samples(stoker, tiny):
+    for repeats, batch in ((3, 255), (4, 256), (129, 129)):
+        report = stoker.json(*run(tiny.folder, "--tail", "wrap", "--repeats", 10, "--batch-repeats", repeats))
+        assert report["samples"] == 300 // batch * batch + batch * (300 % batch > 0), repeats
+    for command in ("plan", "doctor"):
+        options = ("--step", 0.01, "--quick") if command == "doctor" else ()
+        done = stoker(command, tiny.folder, "--recipe", "timm-a1", *options)
+        assert "cannot hold each of its samples" not in done.stderr, done.stderr
+
+
 def test_ranks_share_a_tail_that_is_kept(stoker, tiny, tmp_path):
     common = ("--global-batch", 14, "--world", 2, "--tail", "keep")
     states, ranks = [tmp_path / "0.json", tmp_path / "1.json"], []

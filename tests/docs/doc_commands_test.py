@@ -137,13 +137,21 @@ def check_cmake(words, folders):
         assert not word.startswith("-") or known or word in ("-S", "-B", "--build", "--install", "--prefix"), word
 
 
+def check_cc(words, folders):
+    file_of(words[0], folders)
+
+
+def check_pkg_config(words, _):
+    assert words[-1] == "stoker" and all(word.startswith("--") for word in words[:-1]), words
+
+
 def check_nothing(words, folders):
     """What it works on is a reader's."""
 
 
 CHECKS = {"stoker": check_stoker, "dev": check_dev, "python": check_script, "python3": check_script, "torchrun": check_torchrun,
           "sbatch": check_sbatch, "mpirun": check_mpirun, "pip": check_pip, "cmake": check_cmake, "scp": check_nothing,
-          "ssh": check_nothing, "tar": check_nothing, "feed": check_nothing}
+          "ssh": check_nothing, "tar": check_nothing, "feed": check_nothing, "cc": check_cc, "pkg-config": check_pkg_config}
 
 
 @pytest.mark.parametrize("block", blocks("sh", "bash"), ids=str)
