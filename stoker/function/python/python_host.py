@@ -337,7 +337,7 @@ class Caller:
         if self.takes_seed:
             more["seed"] = seed
         elif self.takes_rng:
-            more["rng"] = numpy.random.Generator(numpy.random.Philox(key=[seed & 0xFFFFFFFFFFFFFFFF, seed >> 64]))
+            more["rng"] = numpy.random.Generator(numpy.random.SFC64(seed))  # numpy's fastest, half of Philox's time
         elif self.seeds:
             self.seed(seed)
         began = time.perf_counter_ns()

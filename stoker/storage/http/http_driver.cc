@@ -146,7 +146,7 @@ void HttpDriver::watch(HttpCall& call, std::int64_t now) {
       Verdict verdict = Verdict::again(
           silent ? fmt::format("no answer came within {}", format_duration(waited_s))
                  : fmt::format("only {} came within {}", byte_count(exchange->received()), format_duration(waited_s)));
-      verdict.unreachable = silent;
+      verdict.unreachable = silent && !exchange->is_worked_on();
       drop(*exchange);
       repeat(call, std::move(verdict));
       if (progress.ended) return;

@@ -255,13 +255,17 @@ int HttpExchange::connections_made() const {
   return static_cast<int>(count);
 }
 
+bool HttpExchange::is_worked_on() const {
+  return call_->method == HttpCall::Method::kPost && body_given_ == call_->body.size();
+}
+
 bool HttpExchange::stalls(const HttpOptions& options, std::int64_t now_ns) {
   // A server that joins an object's parts says next to nothing until it has; to ask again would make it begin again.
-  const bool is_at_work = call_->method == HttpCall::Method::kPost && body_given_ == call_->body.size();
+  const bool takes_long = is_worked_on();
   const std::int64_t passed_ns = now_ns - watched_from_ns_;
-  if (passed_ns < std::chrono::nanoseconds(is_at_work ? options.patience : options.stall_max).count()) return false;
+  if (passed_ns < std::chrono::nanoseconds(takes_long ? options.patience : options.stall_max).count()) return false;
   const double least =
-      is_at_work ? 1 : static_cast<double>(options.slow_bytes_per_s) * static_cast<double>(passed_ns) / 1e9;
+      takes_long ? 1 : static_cast<double>(options.slow_bytes_per_s) * static_cast<double>(passed_ns) / 1e9;
   if (static_cast<double>(passed_ - passed_before_) < least) return true;
   watched_from_ns_ = now_ns;
   passed_before_ = passed_;

@@ -53,6 +53,8 @@ class HttpExchange {
   std::string redirect_url() const;
   int connections_made() const;
 
+  /// Whether the server has all that it needs for what it is asked to do, which may take it long.
+  bool is_worked_on() const;
   /// Whether less came since it began, or since this was last false, than `options` allow.
   bool stalls(const HttpOptions& options, std::int64_t now_ns);
 

@@ -115,6 +115,16 @@ TEST_F(HttpCalls, LetAServerDoWhatAPostAsksItTo) {
   }
 }
 
+TEST_F(HttpCalls, RepeatAPostWhoseAnswerIsLost) {
+  serve([](const Asked&, int number) { return number == 0 ? Reply{"", After::kHold} : HttpServer::status(200); }, 10s,
+        300ms);
+  HttpCall call;
+  call.method = Method::kPost;
+  call.body = as_bytes(std::string_view("parts"));
+  EXPECT_EQ(perform(call, "/object"), "");
+  EXPECT_EQ(asked_, 2);
+}
+
 TEST_F(HttpCalls, TakeRepliesUpToALimit) {
   serve([](const Asked& asked, int) {
     return HttpServer::status(200, "", asked.target == "/empty" ? "" : std::string(1000, 'y'));
