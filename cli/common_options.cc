@@ -87,8 +87,7 @@ void add_threads_option(Command& command, int& threads) {
   const auto read = [&threads](const std::string& text) {
     threads = text == "auto" ? 0 : parse_integer<int>("--threads", text, {1});
   };
-  command.add_option("--threads", read, "Worker threads; auto: one per available core")
-      ->option_text("N|auto");
+  command.add_option("--threads", read, "Worker threads; auto: one per available core")->option_text("N|auto");
 }
 
 void add_seed_option(Command& command, std::uint64_t& seed) {

@@ -30,8 +30,8 @@ void add_loader_options(Command& command, LoaderOptions& loader);
 /// Adds --batch, which set_default_batch() sets where it is not given.
 Option* add_batch_option(Command& command, LoaderOptions& loader);
 
-/// Where neither --batch nor --global-batch is given, the batch is that large, or as much smaller as it takes for each of its
-/// samples to come as often as the recipe or --batch-repeats says.
+/// Where neither --batch nor --global-batch is given, the batch is that large, or as much smaller as it takes for each
+/// of its samples to come as often as the recipe or --batch-repeats says.
 void set_default_batch(LoaderOptions& loader, const Recipe& recipe, int batch = kDefaultBatch);
 
 }  // namespace stoker

@@ -217,8 +217,7 @@ void plan(const PlanOptions& options) {
   if (loader.device) {
     std::vector<std::int64_t> samples = core.samples.good;
     samples.resize(std::min(samples.size(), kSamplesCrossing));
-    const DeviceSide side = {
-        .device = loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
+    const DeviceSide side = {.device = loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
     CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()), nullptr, loader.limits);
     for (int index = 0; index <= kTransferIndexMax; ++index) {
       crossings.push_back(probe.measure(index, samples, loader.seed));

@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
 import sys
+import tarfile
 import threading
 
 import numpy as np
@@ -161,6 +163,41 @@ def test_a_loader_that_is_closed_takes_no_state_and_no_knobs(folder, recipe):
             refused()
         assert caught.value.kind == "closed"
     assert loader.state_dict() == state and loader.threads == 1
+
+
+@pytest.mark.parametrize("option", ["audit", "trace", "quarantine"])
+def test_what_is_written_is_not_the_data(folder, recipe, tmp_path, option):
+    data, link = tmp_path / "data.tar", tmp_path / "link"
+    with tarfile.open(data, "w") as tar:
+        tar.add(folder, ".")
+    link.symlink_to(data)
+    before = data.read_bytes()
+    for path in (data, link):
+        with pytest.raises(stoker.Error, match=f"{option} would write over .*, which holds the data"):
+            stoker.Loader(data, recipe, batch=4, **{option: path})
+    assert data.read_bytes() == before
+
+
+def test_damage_is_found_whatever_the_cache_has(folder, tmp_path):
+    """Of raw images a crop reads what it needs, and the whole may be needed later."""
+    subprocess.run([os.environ["STOKER_BIN"], "pack", folder, tmp_path / "raw", "--raw"], check=True, capture_output=True)
+    (shard,) = (tmp_path / "raw").glob("*.tar")
+    with tarfile.open(shard) as tar:
+        ends = [member.offset_data + member.size for member in tar if member.name.endswith(".npy")]
+    assert len(ends) == 50
+    with open(shard, "r+b") as file:
+        for end in ends[::5]:
+            file.seek(end - 9)
+            damaged = bytes([file.read(1)[0] ^ 8])
+            file.seek(end - 9)
+            file.write(damaged)
+    recipe = stoker.recipe().decode().random_resized_crop(32)
+    found = []
+    for cache in ("none", "ram"):
+        with stoker.Loader(tmp_path / "raw", recipe, batch=10, seed=3, threads=1, cache=cache) as loader:
+            seen = [contents(loader.epoch(epoch)) for epoch in range(8)]
+            found.append((seen, sorted(bad["key"] for bad in loader.quarantine)))
+    assert found[0] == found[1] and len(found[0][1]) > 3
 
 
 def test_an_audit_is_of_one_loader_at_a_time(folder, recipe, tmp_path):

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint8_t kExifOpening[] = {'E', 'x', 'i', 'f', 0, 0};
 constexpr std::size_t kEntryBytes = 12;
-constexpr std::uint32_t kOrientationTag = 0x0112, kTypeShort = 3, kTypeLong = 4;
+constexpr std::uint32_t kOrientationTag = 0x0112, kTypeShort = 3, kTypeLong = 4, kTypeSignedShort = 8,
+                        kTypeSignedLong = 9;
 
 // Integers of a TIFF block, whose first two letters tell the byte order.
 class Tiff {
@@ -47,17 +48,20 @@ Orientation exif_orientation(Bytes exif) {
   const std::size_t directory = tiff.u32(4);
   if (directory > tiff.size() - 2) return 1;
   const std::size_t entries = std::min<std::size_t>(tiff.u16(directory), (tiff.size() - directory - 2) / kEntryBytes);
+  Orientation orientation = 1;
   for (std::size_t i = 0; i < entries; ++i) {
     const std::size_t entry = directory + 2 + i * kEntryBytes;
     if (tiff.u16(entry) != kOrientationTag) continue;
-    // A short by the standard; programs also write a long, or two shorts. More would lie elsewhere.
+    // A short by the standard; programs also write a long, signed ones, or two shorts. More would lie elsewhere.
     const std::uint32_t type = tiff.u16(entry + 2), count = tiff.u32(entry + 4);
-    const std::uint32_t value = type == kTypeLong ? tiff.u32(entry + 8) : tiff.u16(entry + 8);
-    const bool is_here = type == kTypeShort ? count == 1 || count == 2 : type == kTypeLong && count == 1;
+    const bool is_short = type == kTypeShort || type == kTypeSignedShort;
+    const bool is_long = type == kTypeLong || type == kTypeSignedLong;
+    const std::uint32_t value = is_long ? tiff.u32(entry + 8) : tiff.u16(entry + 8);
+    const bool is_here = is_short ? count == 1 || count == 2 : is_long && count == 1;
     const bool sensible = is_here && value >= 1 && value <= 8;
-    return sensible ? static_cast<Orientation>(value) : Orientation{1};
+    orientation = sensible ? static_cast<Orientation>(value) : Orientation{1};  // the last counts, as in Pillow
   }
-  return 1;
+  return orientation;
 }
 
 std::vector<std::uint8_t> make_exif(Orientation orientation) {

@@ -56,6 +56,25 @@ TEST(Exif, TakesOtherTypesThanTheStandards) {
   EXPECT_EQ(exif_orientation(big), 6);
 }
 
+TEST(Exif, TakesSignedNumbers) {
+  EXPECT_EQ(exif_orientation(exif_block(false, 6, 8)), 6);
+  EXPECT_EQ(exif_orientation(exif_block(true, 6, 8)), 6);
+  EXPECT_EQ(exif_orientation(exif_block(false, 6, 9)), 6);
+  Block negative = exif_block(false, 0xFA, 8);
+  negative[negative.size() - 3] = 0xFF;
+  EXPECT_EQ(exif_orientation(negative), 1);
+}
+
+TEST(Exif, TakesTheLastOfTwoOrientations) {
+  Block block = exif_block(false, 6);
+  block[10] = 0x12, block[18] = 3;  // the tag and the value of the first entry
+  EXPECT_EQ(exif_orientation(block), 6);
+  block[18] = 9;
+  EXPECT_EQ(exif_orientation(block), 6);
+  block[30] = 0;
+  EXPECT_EQ(exif_orientation(block), 1);
+}
+
 TEST(Exif, NeverReadsPastAnEndWhereverItIsCut) {
   for (const bool big_endian : {false, true}) {
     const Block block = exif_block(big_endian, 6);

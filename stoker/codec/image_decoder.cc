@@ -7,7 +7,6 @@
 
 #include "stoker/base/error.h"
 #include "stoker/codec/avif/avif_decoder.h"
-#include "stoker/codec/avif/avif_file.h"
 #include "stoker/codec/bmp_decoder.h"
 #include "stoker/codec/datum_decoder.h"
 #include "stoker/codec/gif_decoder.h"
@@ -21,6 +20,7 @@
 #include "stoker/codec/tiff/tiff_decoder.h"
 #include "stoker/codec/tiff/tiff_file.h"
 #include "stoker/codec/webp_decoder.h"
+#include "stoker/tensor/avif_magic.h"
 #include "stoker/tensor/pnm_header.h"
 
 namespace stoker {
@@ -34,7 +34,8 @@ struct Opening {
 };
 
 constexpr Opening kOpenings[] = {
-    {4, "ftyphei"sv, "a HEIF image"},     {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"},
+    {4, "ftyphei"sv, "a HEIF image"},     {4, "ftyphev"sv, "a HEIF image"},     {4, "ftypmif"sv, "a HEIF image"},
+    {4, "ftypmsf"sv, "a HEIF image"},     {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"},
     {0, "8BPS"sv, "a Photoshop image"},   {0, "%PDF"sv, "a PDF document"},      {0, "<html"sv, "an HTML page"},
     {0, "<!DOCTYPE"sv, "an HTML page"},   {0, "<?xml"sv, "an XML document"},    {0, "\x1F\x8B"sv, "gzip data"},
     {0, "PK\x03\x04"sv, "a ZIP archive"},

@@ -5,6 +5,7 @@
 #include <webp/encode.h>
 
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "stoker/base/child_testing.h"
@@ -18,6 +19,7 @@
 namespace stoker {
 namespace {
 
+using namespace std::string_literals;
 using namespace std::string_view_literals;
 using testing::HasSubstr;
 
@@ -125,9 +127,9 @@ TEST(AnyImageDecoder, SaysWhatAFileThatIsNoImageLooksLike) {
   };
   EXPECT_THAT(message(""), HasSubstr("it is empty (0 bytes)"));
   EXPECT_THAT(message("hello, world\n"), HasSubstr("it looks like text"));
-  EXPECT_THAT(message("\0\0\0\x1C"
-                      "ftypheic"sv),
-              HasSubstr("a HEIF image"));
+  for (const std::string brand : {"heic", "hevc", "mif1", "msf1"}) {
+    EXPECT_THAT(message("\0\0\0\x14"s + "ftyp" + brand + "\0\0\0\0heic"s), HasSubstr("a HEIF image")) << brand;
+  }
   EXPECT_THAT(message("<html><body>404"), HasSubstr("an HTML page"));
   EXPECT_THAT(message("\x01\x22\xFE\x33"sv), HasSubstr("its first bytes are 01 22 fe 33"));
   EXPECT_THAT(message("\xFF"), HasSubstr("its first bytes are ff"));

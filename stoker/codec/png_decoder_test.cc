@@ -93,6 +93,24 @@ TEST(PngDecoder, ReadsTheOrientationOfItsExifChunk) {
   EXPECT_NO_THROW(decoder.decode_rgb(encoded, facts, {0, 0, 5, 4}));
 }
 
+TEST(PngDecoder, SaysThatAFileHasTooManyTexts) {
+  const auto refusal_with = [](const std::vector<std::uint8_t>& chunk, int count) -> std::string {
+    auto encoded = make_test_png({}, 5, 4).bytes;
+    for (int i = 0; i < count; ++i) encoded.insert(encoded.begin() + 33, chunk.begin(), chunk.end());
+    PngDecoder decoder;
+    try {
+      decoder.decode_rgb(encoded, decoder.read_facts(encoded), {0, 0, 5, 4});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
+      return error.message();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal_with(png_chunk("tEXt", {'k', 0, 'v'}), 1000), "");
+  EXPECT_THAT(refusal_with(png_chunk("tEXt", {'k', 0, 'v'}), 1001), HasSubstr("more than 1,000 texts"));
+  EXPECT_THAT(refusal_with(png_chunk("eXIf", {}), 1), HasSubstr("an empty Exif chunk; write the file again"));
+}
+
 TEST(PngDecoder, EveryTruncationIsBad) {
   PngDecoder decoder;
   const auto encoded = make_test_png({}, 15, 14).bytes;

@@ -53,6 +53,14 @@ Bytes whole_png_exif(Bytes encoded) {
 void check_png(int error) {
   if (error == SPNG_OK) return;
   if (t_memory_ran_out) fail(ErrorKind::kMemory, "the machine has no memory left for a PNG image");
+  if (error == SPNG_ECHUNK_LIMITS) {
+    // libspng refuses every SPNG_CHUNK_COUNT_LIMIT above the count so far, and takes an empty chunk for too large a
+    // one.
+    fail(ErrorKind::kBadSample,
+         "the PNG data cannot be decoded: beside the pixels they have more than 1,000 texts, more than {} bytes, or an "
+         "empty Exif chunk; write the file again without them",
+         kAllChunksBytesMax);
+  }
   fail(ErrorKind::kBadSample, "the PNG data cannot be decoded: {}", spng_strerror(error));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "stoker/base/little_endian.h"
+#include "stoker/tensor/avif_magic.h"
 #include "stoker/tensor/pnm_header.h"
 
 namespace stoker {
@@ -34,7 +35,7 @@ std::string_view extension_of_bytes(Bytes beginning) {
   }
   if (text.starts_with("\0\0\0\x0CjP  \r\n\x87\n"sv)) return "jp2";
   if (text.starts_with("\xFF\x4F\xFF\x51"sv)) return "j2k";  // without boxes around it
-  if (text.size() >= 12 && (text.substr(4, 8) == "ftypavif"sv || text.substr(4, 8) == "ftypavis"sv)) return "avif";
+  if (has_avif_magic(beginning)) return "avif";
   if (has_pnm_header(beginning)) return "pnm";
   return {};
 }

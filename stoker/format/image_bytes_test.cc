@@ -29,7 +29,8 @@ TEST(ImageBytes, EachExtensionOfMessagesIsThatOfAnImage) {
     begin = end + 2;
   }
   EXPECT_GT(count, 15u);
-  for (const char* name : {"ppm", "x.PGM", "pbm", "pnm"}) EXPECT_TRUE(is_image_field_name(name)) << name;
+  for (const char* name : {"ppm", "x.PGM", "pbm", "pnm", "jpx", "jpf", "J2C", "x.jpc"})
+    EXPECT_TRUE(is_image_field_name(name)) << name;
   EXPECT_FALSE(is_image_field_name("tga"));
 }
 

@@ -11,7 +11,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 }  // namespace
 
 const std::string_view kImageExtensions =
-    "jpg, jpeg, jpe, jfif, mpo, png, webp, bmp, gif, tif, tiff, jp2, j2k, avif, ppm, pgm, pbm, pnm";
+    "jpg, jpeg, jpe, jfif, mpo, png, webp, bmp, gif, tif, tiff, jp2, j2k, jpx, jpf, j2c, jpc, avif, ppm, pgm, pbm, pnm";
 
 std::optional<MemberName> split_member_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -68,8 +68,9 @@ bool is_called(std::string_view name, std::string_view lower_case) {
 
 bool is_image_field_name(std::string_view field) {
   // MPO is a JPEG followed by others, which decoders of JPEGs skip.
-  constexpr std::string_view kExtensions[] = {"jpg",  "jpeg", "png", "webp", "jpe", "jfif", "mpo", "bmp", "gif",  "tif",
-                                              "tiff", "jp2",  "j2k", "avif", "ppm", "pgm",  "pbm", "pnm", "datum"};
+  constexpr std::string_view kExtensions[] = {"jpg", "jpeg", "png",  "webp", "jpe", "jfif", "mpo",  "bmp",
+                                              "gif", "tif",  "tiff", "jp2",  "j2k", "jpx",  "jpf",  "j2c",
+                                              "jpc", "avif", "ppm",  "pgm",  "pbm", "pnm",  "datum"};
   const std::size_t dot = field.rfind('.');
   const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);
   return std::any_of(std::begin(kExtensions), std::end(kExtensions),

@@ -41,7 +41,8 @@ std::optional<int> number_in(const Environment& environment, const char* name) {
   if (!text || text->empty()) return std::nullopt;
   const std::optional<int> number = parse_number<int>(*text);
   if (!number || *number < 0) {
-    fail(ErrorKind::kUsage, "the environment variable {} is '{}' and not a number", name, *text);
+    fail(ErrorKind::kUsage, "the environment variable {} is '{}' and not a number; unset it, or give rank and world",
+         name, *text);
   }
   return number;
 }
@@ -71,14 +72,20 @@ bool started_launchers(const Launcher& launcher, const Statement& statement, int
 
 /// The statements: `given`, then those of launchers in the order of kLaunchers, without launchers that only started the
 /// launcher of this process.
-std::vector<Statement> all_statements(const Statement& given, const Environment& environment) {
+std::vector<Statement> all_statements(const Statement& given, const Environment& said) {
+  // Beside what is given, a variable that is no number says nothing.
+  const Environment numbers = [&said](std::string_view name) {
+    const std::optional<std::string> text = said(name);
+    return text && parse_number<int>(*text) ? text : std::nullopt;
+  };
+  const Environment& environment = given.rank && given.world ? numbers : said;
   std::vector<Statement> statements;
   if (given.rank || given.world) statements.push_back(given);
   std::optional<int> said_world = given.world;
   std::vector<int> of_launchers;  // ranks
   for (const Launcher& launcher : kLaunchers) {
     // Slurm numbers the tasks of a step, outside of which there is one process.
-    if (launcher.name == kSlurm.name && !environment("SLURM_STEP_ID")) continue;
+    if (launcher.name == kSlurm.name && !said("SLURM_STEP_ID")) continue;
     const std::optional<Statement> statement = statement_of(launcher, environment);
     if (!statement) continue;
     if (!given.rank || !given.world) check_complete(launcher, *statement);

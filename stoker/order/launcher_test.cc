@@ -120,7 +120,8 @@ TEST(FindRank, RefusesHalfAnAnswer) {
 }
 
 TEST(FindRank, RefusesNumbersThatMakeNoSense) {
-  EXPECT_THAT(refusal({{"RANK", "x"}, {"WORLD_SIZE", "2"}}), HasSubstr("'x'"));
+  EXPECT_THAT(refusal({{"RANK", "x"}, {"WORLD_SIZE", "2"}}), AllOf(HasSubstr("'x'"), HasSubstr("give rank and world")));
+  EXPECT_EQ(found({{"RANK", "x"}}, 1, 2), (RankOfWorld{1, 2}));
   EXPECT_THAT(refusal({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}), HasSubstr("'-1'"));
   EXPECT_THAT(refusal({{"RANK", "2"}, {"WORLD_SIZE", "2"}}), HasSubstr("rank 2 of 2"));
   EXPECT_THAT(refusal({}, 0, 0), HasSubstr("rank 0 of 0"));

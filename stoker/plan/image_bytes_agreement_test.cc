@@ -37,7 +37,9 @@ std::vector<std::string_view> beginnings_of(Codec codec) {
           "\0\0\0\x1C"
           "ftypavif\0\0"sv,
           "\0\0\0\x1C"
-          "ftypavis\0\0"sv};
+          "ftypavis\0\0"sv,
+          "\0\0\0\x18"
+          "ftypmif1\0\0\0\0miafavif\0\0"sv};
     case Codec::kPnm: return {"P4\n9 1\n"sv, "P5 3 2 255\n"sv, "P6\n# made\n3 2\n65535\n"sv};
     case Codec::kDatum:
     case Codec::kUnknown: break;

@@ -134,16 +134,17 @@ class MistakeFinder {
       next_ = Next::kComma;
       return;
     }
-    const std::string_view line = rest_of_line();
+    const std::string_view line = text_.substr(at_);
+    const auto ends = [&](std::size_t at) { return at >= line.size() || line[at] == '\n'; };
     std::size_t end = 1;
-    for (; end < line.size() && line[end] != quote; ++end) {
-      if (quote == '\'' || line[end] != '\\') continue;
-      if (++end < line.size() && std::string_view("btnfre\"\\xuU").find(line[end]) == std::string_view::npos) {
+    for (; !ends(end) && line[end] != quote; ++end) {
+      if (quote == '\'' || line[end] != '\\' || ends(end + 1)) continue;
+      if (++end; std::string_view("btnfre\"\\xuU").find(line[end]) == std::string_view::npos) {
         return report(fmt::format(
             R"(`\{}` in double quotes is not a character; use single quotes, which keep \ as it is)", line[end]));
       }
     }
-    if (end >= line.size()) return report(fmt::format("the text that begins with {} does not end on this line", quote));
+    if (ends(end)) return report(fmt::format("the text that begins with {} does not end on this line", quote));
     const std::string_view content = line.substr(1, end - 1);
     if (next_ == Next::kName) {
       name_ = content;

@@ -19,6 +19,14 @@ struct Case {
 
 std::ostream& operator<<(std::ostream& out, const Case& of) { return out << of.name; }
 
+TEST(TomlDocument, LimitsTheDotsOfALine) {
+  const std::string many(20'000, '.');
+  EXPECT_EQ(error_of([&] { Recipe::from_toml("a" + many + "b = 1"); }).kind(), ErrorKind::kLimit);
+  std::string text = "[[view]]\nname = \"image\"\noperators = [{ op = \"decode\" }";
+  for (int i = 0; i < 10'000; ++i) text += ",\n{ op = \"random_flip\", p = 0.5 }";
+  EXPECT_EQ(Recipe::from_toml(text + "]\n").views().size(), 1u);
+}
+
 class TomlMistake : public testing::TestWithParam<Case> {};
 
 TEST_P(TomlMistake, IsToldByWhatWasMeant) {

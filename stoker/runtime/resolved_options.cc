@@ -13,6 +13,7 @@
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/report/metrics_server.h"
 #include "stoker/runtime/report/output_paths.h"
+#include "stoker/runtime/report/outputs_apart.h"
 #include "stoker/runtime/share/sample_cache.h"
 #include "stoker/tuner/tuned_workload.h"
 
@@ -150,7 +151,10 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const Recipe& recipe, cons
 
 ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
-  check_outputs_differ({{"audit", options.audit}, {"trace", options.trace}, {"quarantine", options.quarantine}});
+  const auto outputs = {OutputPath{"audit", options.audit}, OutputPath{"trace", options.trace},
+                        OutputPath{"quarantine", options.quarantine}};
+  check_outputs_differ(outputs);
+  check_outputs_apart(outputs, {}, dataset);
   ResolvedOptions resolved = resolve_sizes(dataset, recipe, options);
   check_cache(dataset, options);
   check_device(options);

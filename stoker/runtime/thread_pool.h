@@ -14,7 +14,8 @@ namespace stoker {
 
 class ThreadPool final : public Executor {
  public:
-  /// `name` shows in debuggers and `top`; at most `queue_max` tasks wait. Throws kMemory if a thread cannot be started.
+  /// `name` shows in debuggers and `top`; `queue_max` tasks may wait, and more that tasks of pools submit. Throws
+  /// kMemory if a thread cannot be started.
   ThreadPool(std::string name, int threads, int queue_max);
   /// Runs what was submitted, then joins.
   ~ThreadPool() override;
@@ -25,6 +26,7 @@ class ThreadPool final : public Executor {
  private:
   void work();
   void stop();
+  void grow() noexcept;
 
   const HomeProcess home_;
 

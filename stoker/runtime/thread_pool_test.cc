@@ -7,6 +7,7 @@
 #include <latch>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/error.h"
@@ -23,6 +24,38 @@ TEST(ThreadPool, RunsEveryTaskBeforeItEnds) {
       pool.submit({[](void* count) noexcept { ++*static_cast<std::atomic<int>*>(count); }, &ran});
   }
   EXPECT_EQ(ran, 1000);
+}
+
+TEST(ThreadPool, LetsItsOwnTasksSubmitWhateverRoomThereIs) {
+  struct Work {
+    ThreadPool* pool;
+    std::vector<int> order{};
+    std::latch ended{9};
+  };
+  struct Part {
+    Work* work;
+    int number;
+  };
+  ThreadPool pool("test", 1, 2);
+  Work work{&pool};
+  std::vector<Part> parts;
+  for (int i = 0; i < 9; ++i) parts.push_back({&work, i});
+  const auto note = [](void* part) noexcept {
+    auto& [made, number] = *static_cast<Part*>(part);
+    made->order.push_back(number);
+    made->ended.count_down();
+  };
+  struct All {
+    std::vector<Part>* parts;
+    void (*note)(void*) noexcept;
+  } all{&parts, note};
+  pool.submit({[](void* context) noexcept {
+                 const All& of = *static_cast<All*>(context);
+                 for (Part& part : *of.parts) part.work->pool->submit({of.note, &part});
+               },
+               &all});
+  work.ended.wait();
+  EXPECT_THAT(work.order, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8));
 }
 
 TEST(ThreadPool, RunsTasksAtTheSameTime) {

@@ -127,7 +127,8 @@ def verdict(recipe, step_s=0.0, **options):
         assert loader.report().samples == 2 * report.samples == 300
         assert report.steps == len(loader) and loader.report().steps == 2 * len(loader)
         return report.as_dict()
-slow = stoker.recipe().decode().resize([600, 600]).gaussian_blur(kernel_size=[23, 23])
+slow = stoker.recipe().decode().resize([400, 400])
+for _ in range(12): slow = slow.gaussian_blur(kernel_size=[23, 23])
 large = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20).pad_to(1 << 20)
 print(json.dumps([verdict(recipe, step_s=0.3, batch=30), verdict(slow, batch=10), verdict(large, batch=10)]))
 """, folder, tmp_path)

@@ -49,6 +49,18 @@ TEST(AvifDecoder, LosslessFilesComeBackAsTheyWere) {
   }
 }
 
+// Some programs name the container's brand first, and AVIF among the compatible ones.
+TEST(AvifDecoder, ReadsFilesOfAGeneralBrand) {
+  EncodedAvif file = make_test_avif({});
+  constexpr std::string_view kGeneral = "mif1";
+  std::copy(kGeneral.begin(), kGeneral.end(), file.bytes.begin() + 8);
+  AnyImageDecoder decoder;
+  EXPECT_EQ(decoder.read_facts(file.bytes).codec, Codec::kAvif);
+  const auto shown = try_decode(decoder, file.bytes);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->pixels, file.rgb.pixels);
+}
+
 TEST(AvifDecoder, MoreBitsAreScaledToEight) {
   AvifDecoder decoder;
   for (const int bits : {10, 12}) {

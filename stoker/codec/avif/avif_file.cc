@@ -12,8 +12,6 @@
 namespace stoker {
 namespace {
 
-using namespace std::string_view_literals;
-
 // Colour profiles are the largest that real files have; grids have at most some hundred items.
 constexpr std::size_t kMetaBytesMax = 4 << 20;
 constexpr std::size_t kItemsMax = 4096;
@@ -210,12 +208,6 @@ class ItemPlaces {
 };
 
 }  // namespace
-
-bool has_avif_magic(Bytes encoded) {
-  const std::string_view text = as_text(encoded);
-  if (text.size() < 12 || text.substr(4, 4) != "ftyp"sv) return false;
-  return text.substr(8, 4) == "avif"sv || text.substr(8, 4) == "avis"sv;
-}
 
 void check_avif(Bytes encoded, std::uint64_t pixels_max) {
   const std::optional<Bytes> meta = find_avif_box(encoded, "meta");

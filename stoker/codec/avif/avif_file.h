@@ -7,8 +7,6 @@
 
 namespace stoker {
 
-bool has_avif_magic(Bytes encoded);
-
 /// Throws kBadSample for a file that lacks coded bytes, or whose items have frames of more pixels than that, or more of
 /// them than an image needs: an AV1 decoder makes each of them, shown or not.
 void check_avif(Bytes encoded, std::uint64_t pixels_max);

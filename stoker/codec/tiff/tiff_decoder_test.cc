@@ -136,9 +136,9 @@ TEST(TiffDecoder, SaysWhatItDoesNotRead) {
 TEST(TiffDecoder, RefusesTilesThatAreFarLargerThanTheImage) {
   EncodedTiff file = make_test_tiff({.name = "", .width = 20, .height = 20, .tile = 32});
   for (const auto& [side, refused] : {std::pair{1024, "truncated"},
-                                      {1025, "tiles make no sense"},
+                                      {1025, "tiles have a side of 1025 pixels, and 1024 are the most"},
                                       {0, "tiles make no sense"},
-                                      {1 << 30, "tiles make no sense"}}) {
+                                      {1 << 30, "smaller tiles"}}) {
     set_tag(file.bytes, 322, static_cast<std::uint32_t>(side));
     EXPECT_THAT(refusal_of(file.bytes), HasSubstr(refused)) << side;
   }

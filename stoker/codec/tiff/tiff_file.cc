@@ -1,5 +1,7 @@
 #include "stoker/codec/tiff/tiff_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <climits>
 #include <optional>
@@ -42,7 +44,8 @@ enum TiffTag : std::uint64_t {
 constexpr std::uint64_t kEntriesMax = 4096;
 // Colours and what scanners and editors put beside them: as many as Pillow reads.
 constexpr std::uint64_t kSamplesMax = 6;
-// Writers make tiles of one size, also for small images; 1024 is the largest in use.
+// Writers make tiles of one size, also for small images. A tile takes memory, which is reckoned from the image's size
+// alone (kTile in decode_memory.cc): so this is what every TIFF takes.
 constexpr std::uint64_t kTileSideMin = 1024;
 constexpr std::size_t kJpegTablesBytesMax = 1 << 16;
 
@@ -216,7 +219,14 @@ int side_of(std::uint64_t side) {
 
 int tile_side(std::uint64_t tile, int image) {
   const auto side = static_cast<std::uint64_t>(image);
-  if (tile < 1 || tile > std::max(kTileSideMin, (side + 15) / 16 * 16)) refuse_tiff("its tiles make no sense");
+  if (tile < 1) refuse_tiff("its tiles make no sense");
+  const std::uint64_t most = std::max(kTileSideMin, (side + 15) / 16 * 16);
+  if (tile > most) {
+    refuse_tiff(
+        fmt::format("its tiles have a side of {} pixels, and {} are the most for this image; write it with "
+                    "smaller tiles or with strips",
+                    tile, most));
+  }
   return static_cast<int>(tile);
 }
 

@@ -301,6 +301,21 @@ TEST(FolderFormat, CountsPicturesOfOtherKindsAndNamesOneOfEach) {
                            HasSubstr("1 PSD picture"), AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
 }
 
+TEST(FolderFormat, TakesEveryNameOfJpeg2000AndCountsWhatElseMayBeAPicture) {
+  TempFolder folder;
+  for (const char* name : {"a/1.jpx", "a/2.jpf", "a/3.j2c", "a/4.JPC", "a/5.hif", "a/6.avifs", "a/7.pam", "a/8.exr",
+                           "a/9.svg", "a/10.dng", "a/11.CR2"}) {
+    folder.write(name, "");
+  }
+  const Scanned contents = scan(folder.path());
+  EXPECT_THAT(listing(contents),
+              ElementsAre("a/1 0 jpx:a/1.jpx:0", "a/2 0 jpf:a/2.jpf:0", "a/3 0 j2c:a/3.j2c:0", "a/4 0 jpc:a/4.JPC:0"));
+  EXPECT_THAT(contents.problems,
+              UnorderedElementsAre(HasSubstr("1 HIF picture"), HasSubstr("1 AVIFS picture"), HasSubstr("1 PAM picture"),
+                                   HasSubstr("1 EXR picture"), HasSubstr("1 SVG picture"), HasSubstr("1 DNG picture"),
+                                   HasSubstr("1 CR2 picture")));
+}
+
 TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASample) {
   TempFolder folder;
   for (const char* name : {"a/x.jpg", "a/x.dib", "a/y.1.png", "a/y.2.png", "a/y.1.heic", "a/y.2.HEIC", "a/y.jxl"}) {

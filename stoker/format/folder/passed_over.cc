@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kNamed = 3;
 
-constexpr std::array<std::string_view, 9> kOtherPictures = {"apng", "dib", "heic", "heif", "ico",
-                                                            "jxl",  "pcx", "psd",  "tga"};
+constexpr std::array<std::string_view, 16> kOtherPictures = {"apng", "avifs", "cr2", "dib", "dng", "exr",
+                                                             "heic", "heif",  "hif", "ico", "jxl", "pam",
+                                                             "pcx",  "psd",   "svg", "tga"};
 
 }  // namespace
 

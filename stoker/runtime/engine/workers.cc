@@ -300,8 +300,8 @@ void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
       check_window(ticket.row, *read.field, *window, fields[i]);
       continue;
     }
-    // What is kept was checked, as far as it was wanted.
-    if (!ticket.cached || !read.wanted.whole()) check_wanted(ticket.row, *read.field, read.wanted, fields[i]);
+    // What is kept was checked, as far as it was wanted then.
+    if (!ticket.cached || read.field->chunks > 0) check_wanted(ticket.row, *read.field, read.wanted, fields[i]);
   }
   if (wants_label_ && ticket.row.label < 0 && !ticket.row.relabelled && ticket.row.field("cls")) {
     fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -221,7 +222,11 @@ std::unique_ptr<CachedObject> CacheFolder::open(const ObjectIdentity& identity, 
   const std::uint64_t table = CachedObject::table_bytes(bytes);
   if (!reserve(table) && !(make_room(table) && reserve(table))) return nullptr;
   // Others are to find it in what info() shows, wherever this process goes.
-  CachedObject::create(path, key, Location(std::string(shown)).absolute().text());
+  bool made = false;
+  const std::exception_ptr error =
+      thrown_by([&] { made = CachedObject::create(path, key, Location(std::string(shown)).absolute().text()); });
+  if (!made) release(table);  // the process that made it has reserved its table
+  if (error) std::rethrow_exception(error);
   return CachedObject::open(path, key, access);
 }
 

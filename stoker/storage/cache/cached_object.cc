@@ -76,7 +76,7 @@ std::unique_ptr<CachedObject> CachedObject::open(const std::string& path, const 
   return std::unique_ptr<CachedObject>(new CachedObject(path, key, std::move(table), access));
 }
 
-void CachedObject::create(const std::string& path, const CacheKey& key, std::string_view shown) {
+bool CachedObject::create(const std::string& path, const CacheKey& key, std::string_view shown) {
   const std::string new_path = path + ".new";
   const FileDescriptor file = lock_new_file(new_path);
   if (const FileDescriptor there = open_object_file(path)) {
@@ -85,7 +85,7 @@ void CachedObject::create(const std::string& path, const CacheKey& key, std::str
                        table->header().bytes == key.bytes && table->header().closed.load() == 0;
     if (is_it) {
       ::unlink(new_path.c_str());
-      return;
+      return false;
     }
   }
   const std::uint64_t table = table_bytes(key.bytes);
@@ -109,6 +109,7 @@ void CachedObject::create(const std::string& path, const CacheKey& key, std::str
   if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(table)); error != 0) refuse(error);
   if (::pwrite(file.get(), bytes, sizeof bytes, 0) != sizeof bytes) refuse(errno);
   if (std::rename(new_path.c_str(), path.c_str()) != 0) refuse(errno);
+  return true;
 }
 
 std::optional<CachedObject::Facts> CachedObject::look_at(const std::string& path) {

@@ -40,8 +40,8 @@ class CachedObject {
   /// Opens the file of that key. Null if there is none at the path, or it holds another version of the object. Throws
   /// kIo.
   static std::unique_ptr<CachedObject> open(const std::string& path, const CacheKey& key, const FileAccess& access);
-  /// Makes an empty one, unless there is one by then. `shown` is for people. Throws kIo.
-  static void create(const std::string& path, const CacheKey& key, std::string_view shown);
+  /// Makes an empty one; false if there is one by then. `shown` is for people. Throws kIo.
+  static bool create(const std::string& path, const CacheKey& key, std::string_view shown);
   /// What create() takes of the disk.
   static std::uint64_t table_bytes(std::uint64_t object_bytes);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -63,6 +64,52 @@ TEST(DiskCache, RefusesAFolderOfAnotherProgramEachTime) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_THAT(error.message(), HasSubstr("not a cache of Stoker's"));
   }
+}
+
+/// Of an object which lies in a group that the folder uses: where its file is to be.
+struct CachedFile {
+  explicit CachedFile(CacheFolder& folder) {
+    folder.open({"s3://bucket/other.tar", "1"}, "s3://bucket/other.tar", kBytes, inline_access());
+    path = std::filesystem::path(object_files(folder.path()).at(0)).parent_path() / to_hex(key.place);
+  }
+  std::unique_ptr<CachedObject> open(CacheFolder& folder) const {
+    return folder.open(identity, identity.place, kBytes, inline_access());
+  }
+  static constexpr std::uint64_t kBytes = 100'003;
+  const ObjectIdentity identity{"s3://bucket/a.tar", "1"};
+  const CacheKey key = CacheKey::of(identity, kBytes);
+  std::string path;
+};
+
+TEST(DiskCache, CountsAnObjectOnceThatAnotherProcessMakesAtTheSameTime) {
+  const TempFolder folder;
+  CacheFolder cache(folder.path(), 1 << 20);
+  const CachedFile file(cache);
+  const std::uint64_t before = cache.used();
+  const std::string new_path = file.path + ".new", aside = folder.path("aside");
+  FileDescriptor other(::open(new_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
+  std::unique_ptr<CachedObject> object;
+  std::jthread opening([&] { object = file.open(cache); });
+  while (cache.used() == before) std::this_thread::yield();
+  // Now it waits for the lock, with its table reserved. The other process counts the file that it makes.
+  EXPECT_TRUE(CachedObject::create(aside, file.key, "s3://bucket/a.tar"));
+  std::filesystem::rename(aside, file.path);
+  other = FileDescriptor();
+  opening.join();
+  EXPECT_TRUE(object);
+  EXPECT_EQ(cache.used(), before);
+  EXPECT_FALSE(CachedObject::create(file.path, file.key, "s3://bucket/a.tar"));
+}
+
+TEST(DiskCache, DoesNotCountAnObjectThatCannotBeMade) {
+  const TempFolder folder;
+  CacheFolder cache(folder.path(), 1 << 20);
+  const CachedFile file(cache);
+  const std::uint64_t before = cache.used();
+  std::filesystem::create_directory(file.path + ".new");  // where its file would be made
+  EXPECT_EQ(error_of([&] { file.open(cache); }).kind(), ErrorKind::kIo);
+  EXPECT_EQ(cache.used(), before);
 }
 
 TEST(DiskCache, ReadsTheSecondTimeFromTheDisk) {

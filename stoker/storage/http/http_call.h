@@ -61,11 +61,12 @@ struct HttpCall {
   void (*done)(HttpCall& call) noexcept = nullptr;
   void* context = nullptr;
 
-  bool cleans_up = false;     // it is made even where everything else is stopped
-  bool keeps_fields = false;  // all of the answer's, in `head`
-  ResponseHead head;          // of the last answer
-  std::exception_ptr error;   // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success
-  bool is_final = false;      // an error that asking again would bring again
+  bool cleans_up = false;      // it is made even where everything else is stopped
+  bool waits_for_room = true;  // else it is made at once, however many others are under way
+  bool keeps_fields = false;   // all of the answer's, in `head`
+  ResponseHead head;           // of the last answer
+  std::exception_ptr error;    // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success
+  bool is_final = false;       // an error that asking again would bring again
 
   // The driver's:
   struct Progress {

@@ -64,8 +64,8 @@ void HttpDriver::add(HttpCall& call) {
   line_up(call);
 }
 
-/// Its next exchange may begin as soon as there is room. One that the sweep has begun may be in line still, and has
-/// its turn from there.
+/// Its next exchange may begin as soon as there is room. One that the sweep has begun, since it was due or does not
+/// wait for room, may be in line still, and has its turn from there.
 void HttpDriver::line_up(HttpCall& call) {
   if (!std::exchange(call.progress.lined_up, true)) line_.push(call);
 }
@@ -119,7 +119,7 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
   if (now < call.host->silent_until_ns) {
     return give_up(call, Verdict::again(fmt::format("the host does not answer ({})", call.host->why_silent)));
   }
-  if (progress.due_ns > now || !has_room() || (call.dialect && !call.dialect->ready())) return;
+  if (progress.due_ns > now || !has_room_for(call) || (call.dialect && !call.dialect->ready())) return;
   if (progress.began_ns == 0) progress.began_ns = now;  // what it waited for room is no server's fault
   start_exchange(call, now);
 }

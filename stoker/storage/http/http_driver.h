@@ -62,6 +62,7 @@ class HttpDriver {
   std::int64_t patience_answered_ns() const { return std::chrono::nanoseconds(options_.patience_answered).count(); }
   std::vector<HttpExchange*>& free_of(HttpExchange::Buffer buffer) { return free_[static_cast<std::size_t>(buffer)]; }
   bool has_room() const { return exchanges_ < at_once_; }
+  bool has_room_for(const HttpCall& call) const { return !call.waits_for_room || has_room(); }
 
   const HttpOptions options_;
   HttpCounters& counters_;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <deque>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -96,6 +97,37 @@ TEST(HttpDriver, HasARedirectedCallInLineOnce) {
     EXPECT_FALSE(calls[i].error);
     EXPECT_EQ(replies[i], "content");
   }
+}
+
+TEST(HttpDriver, MakesACallThatDoesNotWaitForRoomWhereOthersTakeAllOfIt) {
+  const Watchdog watchdog;
+  HttpServer server([](const HttpServer::Asked& asked) {
+    return asked.target == "/keys" ? HttpServer::status(200, "", "content")
+                                   : HttpServer::Reply{"", HttpServer::After::kHold};
+  });
+  const std::string held = server.url("/held"), keys = server.url("/keys");
+  HttpCounters counters;
+  HttpDriver driver({.exchanges_near = 1, .exchanges_max = 1}, counters);
+  HttpHost host;
+  std::stop_source stop;
+  std::deque<HttpCall> calls(3);
+  std::deque<std::string> replies(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const bool is_last = i + 1 == calls.size();
+    calls[i].url = calls[i].name = is_last ? keys : held;
+    calls[i].host = &host;
+    calls[i].reply = &replies[i];
+    calls[i].reply_max = 100;
+    calls[i].stop = stop.get_token();
+    calls[i].waits_for_room = !is_last;
+    driver.add(calls[i]);
+  }
+  while (!calls.back().progress.ended) driver.advance();  // if it waits, the watchdog ends the test
+  EXPECT_FALSE(calls.back().error);
+  EXPECT_EQ(replies.back(), "content");
+  EXPECT_EQ(counters.read().requests, 2) << "the second of the others waits";
+  stop.request_stop();
+  while (!driver.idle()) driver.advance();
 }
 
 }  // namespace

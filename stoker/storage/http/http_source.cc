@@ -65,7 +65,7 @@ std::optional<ObjectIdentity> HttpSource::identity(std::string_view part) const 
   if (!is_exact && version_->last_modified.empty()) return std::nullopt;
   std::string version = fmt::format("{} {}", version_->size, version_->tag);
   if (!is_exact) version += " " + version_->last_modified;
-  return ObjectIdentity{.place = std::string(without_signature(object_.url)), .version = std::move(version)};
+  return ObjectIdentity{.place = without_signature(object_.url), .version = std::move(version)};
 }
 
 void HttpSource::start(ReadRequest& request) {

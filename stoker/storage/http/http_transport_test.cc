@@ -116,8 +116,11 @@ TEST_F(HttpCalls, LetAServerDoWhatAPostAsksItTo) {
 }
 
 TEST_F(HttpCalls, RepeatAPostWhoseAnswerIsLost) {
-  serve([](const Asked&, int number) { return number == 0 ? Reply{"", After::kHold} : HttpServer::status(200); }, 10s,
-        300ms);
+  serve(
+      [](const Asked&, int number) {
+        return number == 0 ? Reply{"", After::kHold} : HttpServer::status(200);
+      },
+      10s, 300ms);
   HttpCall call;
   call.method = Method::kPost;
   call.body = as_bytes(std::string_view("parts"));

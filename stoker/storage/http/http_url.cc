@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace stoker {
 namespace {
@@ -36,6 +37,25 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
+/// Of AWS and CloudFront, Google, and Azure; in lower case.
+constexpr std::string_view kSigningParameters[] = {
+    "signature", "sig", "expires", "key-pair-id", "policy", "googleaccessid", "awsaccesskeyid", "se",  "st",
+    "sp",        "sv",  "sr",      "spr",         "sip",    "skoid",          "sktid",          "skt", "ske",
+    "sks",       "skv", "ss",      "srt"};
+
+bool signs(std::string_view parameter) {
+  const std::string name = in_lower_case(parameter.substr(0, parameter.find('=')));
+  return name.starts_with("x-amz-") || name.starts_with("x-goog-") ||
+         std::find(std::begin(kSigningParameters), std::end(kSigningParameters), name) != std::end(kSigningParameters);
+}
+
+bool has_signature(std::string_view query) {
+  const std::string parameters = '&' + in_lower_case(query);
+  constexpr std::string_view kNames[] = {"&x-amz-signature=", "&x-goog-signature=", "&signature=", "&sig="};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return parameters.find(name) != std::string::npos; });
+}
+
 }  // namespace
 
 std::string origin_of(std::string_view url) {
@@ -65,14 +85,21 @@ std::string escaped_for_url(std::string_view text, bool keep_slashes) {
   return escaped;
 }
 
-std::string_view without_signature(std::string_view url) {
-  const std::size_t begin = url.find('?');
-  if (begin == std::string_view::npos) return url;
-  const std::string query = '&' + in_lower_case(url.substr(begin + 1));
-  for (const std::string_view name : {"&x-amz-signature=", "&x-goog-signature=", "&signature=", "&sig="}) {
-    if (query.find(name) != std::string::npos) return url.substr(0, begin);
+std::string without_signature(std::string_view url) {
+  const std::size_t path_end = url.find('?');
+  if (path_end == std::string_view::npos || !has_signature(url.substr(path_end + 1))) return std::string(url);
+  std::string kept(url.substr(0, path_end));
+  char before = '?';
+  for (std::size_t begin = path_end + 1; begin < url.size();) {
+    const std::size_t end = std::min(url.find('&', begin), url.size());
+    const std::string_view parameter = url.substr(begin, end - begin);
+    begin = end + 1;
+    if (signs(parameter)) continue;
+    kept += before;
+    kept += parameter;
+    before = '&';
   }
-  return url;
+  return kept;
 }
 
 std::string redirect_target(std::string_view asked, std::string_view target) {

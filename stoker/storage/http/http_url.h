@@ -16,8 +16,9 @@ std::string_view login_of(std::string_view url);
 /// For a path (slashes stay) or a part of a query (they do not): all but unreserved characters are escaped.
 std::string escaped_for_url(std::string_view text, bool keep_slashes);
 
-/// Without the query where that holds a signature: of the same object, the next one is another.
-std::string_view without_signature(std::string_view url);
+/// Without those parameters of a query that sign it: of the same object, the next signature is another. Others stay,
+/// since they may name the object.
+std::string without_signature(std::string_view url);
 
 /// What a redirect from a request for `asked` to `target` leads to: with the login of `asked` where it stays at its
 /// origin, and otherwise without any: a login is not told to another server.

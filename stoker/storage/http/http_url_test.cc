@@ -30,9 +30,24 @@ TEST(HttpUrl, IsThatOfTheObjectWithoutItsSignature) {
        {"X-Amz-Date=1&X-Amz-Signature=ab", "x-goog-signature=1", "Expires=1&Signature=a", "sv=1&sig=a%2F"}) {
     EXPECT_EQ(without_signature("https://h/a.tar?" + query), "https://h/a.tar") << query;
   }
-  for (const char* url : {"https://h/a.tar", "https://h/a.tar?versionId=7", "https://h/a.tar?design=x&sign=1", "h?"}) {
+  for (const char* url : {"https://h/a.tar", "https://h/a.tar?versionId=7", "https://h/a.tar?design=x&sign=1", "h?",
+                          "https://h/a?se=1&expires=2"}) {
     EXPECT_EQ(without_signature(url), url);
   }
+}
+
+TEST(HttpUrl, KeepsWhatNamesTheObjectBesideASignature) {
+  EXPECT_EQ(without_signature("http://h/get?file=shard-000001.tar&sig=aaaa"), "http://h/get?file=shard-000001.tar");
+  EXPECT_EQ(without_signature("https://h/a.tar?X-Amz-Algorithm=A&X-Amz-Credential=k%2F1&versionId=7&x-id=GetObject&"
+                              "X-Amz-Security-Token=t&X-Amz-Signature=ab"),
+            "https://h/a.tar?versionId=7&x-id=GetObject");
+  EXPECT_EQ(without_signature("https://h/a.tar?generation=3&GoogleAccessId=me&Expires=1&Signature=a"),
+            "https://h/a.tar?generation=3");
+  EXPECT_EQ(without_signature("https://h/a.tar?AWSAccessKeyId=k&Policy=p&Key-Pair-Id=K&Signature=a&part"),
+            "https://h/a.tar?part");
+  EXPECT_EQ(without_signature("https://h/c/a.tar?snapshot=2026&sv=1&ss=b&srt=o&sp=r&st=1&se=2&spr=https&sip=1&sr=b&"
+                              "skoid=1&sktid=2&skt=3&ske=4&sks=b&skv=5&sig=a%2F"),
+            "https://h/c/a.tar?snapshot=2026");
 }
 
 TEST(HttpUrl, StaysEncrypted) {

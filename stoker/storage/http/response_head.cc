@@ -30,6 +30,20 @@ std::optional<int> parse_status(std::string_view line) {
   return status && *status >= 100 ? status : std::nullopt;
 }
 
+/// Appends those of a list "a, b" that change the body, in lower case. "aws-chunked" says how the object was sent to
+/// its store, and some stores keep the word, though not the form.
+void add_encodings(std::string_view list, std::string& encodings) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string one(trimmed(list.substr(0, comma)));
+    std::transform(one.begin(), one.end(), one.begin(), lower);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    if (one.empty() || one == "identity" || one == "aws-chunked") continue;
+    if (!encodings.empty()) encodings += ", ";
+    encodings += one;
+  }
+}
+
 }  // namespace
 
 std::optional<ContentRange> parse_content_range(std::string_view value) {
@@ -103,9 +117,7 @@ void ResponseHead::take_line(std::string_view line, std::int64_t now_s) {
   } else if (same_name(name, "Last-Modified")) {
     last_modified = value;
   } else if (same_name(name, "Content-Encoding")) {
-    content_encoding = value;
-    std::transform(content_encoding.begin(), content_encoding.end(), content_encoding.begin(), lower);
-    if (content_encoding == "identity") content_encoding.clear();
+    if (content_encoding.size() < kValueMax) add_encodings(value, content_encoding);
   } else if (same_name(name, "Retry-After")) {
     retry_after_s = parse_retry_after(value, now_s);
   } else if (same_name(name, "X-Error-Code")) {

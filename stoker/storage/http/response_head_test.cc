@@ -72,6 +72,15 @@ TEST(ResponseHead, PassesOverWhatItDoesNotUnderstand) {
   EXPECT_EQ(head.content_encoding, "");
 }
 
+TEST(ResponseHead, DropsEncodingsThatLeaveTheBodyAsItIs) {
+  const auto encoding = [](std::initializer_list<std::string_view> lines) { return head_of(lines).content_encoding; };
+  EXPECT_EQ(encoding({"Content-Encoding: aws-chunked"}), "");
+  EXPECT_EQ(encoding({"Content-Encoding: AWS-Chunked, identity,"}), "");
+  EXPECT_EQ(encoding({"Content-Encoding: aws-chunked, GZip"}), "gzip");
+  EXPECT_EQ(encoding({"Content-Encoding: gzip,br"}), "gzip, br");
+  EXPECT_EQ(encoding({"Content-Encoding: gzip", "Content-Encoding: aws-chunked"}), "gzip");
+}
+
 TEST(ResponseHead, KnowsWhichTagsNameOneVersion) {
   EXPECT_TRUE(is_strong_tag("\"abc\""));
   EXPECT_TRUE(is_strong_tag("\"\""));

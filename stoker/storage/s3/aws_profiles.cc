@@ -36,13 +36,13 @@ class Parser {
 
   void line(std::string_view text) {
     ++number_;
-    const bool nested = !text.empty() && kSpaces.find(text.front()) != std::string_view::npos;
+    const std::size_t indent = std::min(text.find_first_not_of(kSpaces), text.size());
     text = trimmed(text);
     if (text.empty() || text.front() == '#' || text.front() == ';') return;
     if (text.front() == '[') {
       begin_section(text);
     } else {
-      add_setting(text, nested);
+      add_setting(text, indent);
     }
   }
 
@@ -56,18 +56,20 @@ class Parser {
     outer_.clear();
   }
 
-  void add_setting(std::string_view text, bool nested) {
+  void add_setting(std::string_view text, std::size_t indent) {
     const std::size_t equals = text.find_first_of("=:");
     if (equals == std::string::npos) fail_here(R"(a line is "name = value" or "[section]")");
     if (section_ == nullptr) fail_here("a setting stands before the first \"[section]\"");
-    if (nested && outer_.empty()) fail_here("a setting with spaces before it belongs to one without a value");
     std::string setting(trimmed(text.substr(0, equals)));
     std::transform(setting.begin(), setting.end(), setting.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool nested = !outer_.empty() && indent > outer_indent_;
     const std::string_view value = without_comment(trimmed(text.substr(equals + 1)));
     if (setting.empty()) fail_here("a setting has a name");
     (*section_)[nested ? outer_ + "." + setting : setting] = value;
-    if (!nested) outer_ = value.empty() ? setting : "";
+    if (nested) return;
+    outer_ = value.empty() ? setting : "";
+    outer_indent_ = indent;
   }
 
   [[noreturn]] void fail_here(std::string_view why) const {
@@ -77,7 +79,8 @@ class Parser {
   std::string_view name_;
   AwsSections sections_;
   AwsSettings* section_ = nullptr;
-  std::string outer_;  // the setting without a value that nested ones belong to
+  std::string outer_;  // the setting without a value that nested ones belong to, which are indented further
+  std::size_t outer_indent_ = 0;
   int number_ = 0;
 };
 

@@ -53,8 +53,14 @@ TEST(ParseAwsFile, SaysWhichLineIsWrong) {
             "cannot read 'f': line 1: a setting stands before the first \"[section]\"");
   EXPECT_EQ(error_of([] { parse_aws_file("[a\n", "f"); }).message(),
             "cannot read 'f': line 1: a section's name ends with \"]\"");
-  EXPECT_EQ(error_of([] { parse_aws_file("[a]\nx = 1\n  y = 2\n", "f"); }).message(),
-            "cannot read 'f': line 3: a setting with spaces before it belongs to one without a value");
+}
+
+TEST(ParseAwsFile, TakesIndentedSettingsForNestedWhereTheyAreIndentedFurtherThanOneWithoutAValue) {
+  EXPECT_EQ(parse_aws_file("[default]\n  aws_access_key_id = A\n  aws_secret_access_key = S\n", "f").at("default"),
+            (AwsSettings{{"aws_access_key_id", "A"}, {"aws_secret_access_key", "S"}}));
+  EXPECT_EQ(parse_aws_file("[a]\nx = 1\n  y = 2\n", "f").at("a"), (AwsSettings{{"x", "1"}, {"y", "2"}}));
+  EXPECT_EQ(parse_aws_file("[a]\n  s3 =\n    style = path\n  region = r\n", "f").at("a"),
+            (AwsSettings{{"s3", ""}, {"s3.style", "path"}, {"region", "r"}}));
 }
 
 /// An environment of these variables alone.

@@ -65,8 +65,12 @@ std::optional<AccessKey> CurrentCredentials::key() {
 
 void CurrentCredentials::fetch(WallTime now) {
   std::optional<FoundCredentials> found;
+  const std::string origin_before = origin();
   const auto find = [&] {
     found = find_();
+    if (!found && !origin_before.empty()) {
+      fail(ErrorKind::kIo, "{} gave keys before, and no place gives any now; check it", origin_before);
+    }
     if (!found || is_usable(found->credentials, now)) return;
     fail(ErrorKind::kIo, "{} gives keys that have expired; check it, and this machine's clock", found->origin);
   };

@@ -69,7 +69,7 @@ std::optional<FoundCredentials> find_gs_credentials(const Environment& environme
 /// The region that the environment or the profile names; nothing if neither does. Throws kUsage for what cannot be one.
 std::optional<std::string> region_of(const Environment& environment, const AwsProfile& profile);
 
-/// Keys that are fetched anew before they expire.
+/// Keys that are fetched anew before they expire. Where there were keys once, finding none is a failure like others.
 ///
 /// Threads: any. While one thread fetches new keys, the others use the old ones as long as they are valid. A forked
 /// child, where locks may be held for ever, looks for keys each time that it needs them.

@@ -136,6 +136,15 @@ TEST(FindCredentials, TakesTheRoleOfAProfileWithTheKeysOfAnother) {
   EXPECT_NE(fake.requests.at(1).body.find("ExternalId=x%20y"), std::string::npos);
 }
 
+TEST(FindCredentials, AsksForARoleInChinaThere) {
+  FakeWorld fake;
+  fake.variables = {{"AWS_REGION", "cn-north-1"}};
+  fake.config = {{"default", {{"role_arn", "arn:r"}, {"source_profile", "default"}}}};
+  fake.keys = {{"default", {{"aws_access_key_id", "OWN"}, {"aws_secret_access_key", "s"}}}};
+  fake.replies["POST https://sts.cn-north-1.amazonaws.com.cn/"] = keys_in_xml("ROLE", kNow + minutes(60));
+  EXPECT_EQ(fake.find()->credentials.key.id, "ROLE");
+}
+
 TEST(FindCredentials, AsksTheServiceThatTheUserNamesForARole) {
   for (const bool by_profile : {false, true}) {
     FakeWorld fake;
@@ -215,11 +224,21 @@ TEST(FindCredentials, AsksTheInstancesService) {
             (std::pair<std::string, std::string>("X-aws-ec2-metadata-token", "session")));
 }
 
+TEST(FindCredentials, AsksTheInstancesServiceWithoutATokenWhereNoneArrives) {
+  FakeWorld fake;
+  fake.replies = {{"GET " + kRoles, {200, "trainer"}},
+                  {"GET " + kRoles + "trainer", keys_in_json("EC2", kNow + minutes(60))}};
+  EXPECT_EQ(fake.find()->credentials.key.id, "EC2");
+  EXPECT_TRUE(fake.requests.back().headers.empty());
+  fake.replies.erase("GET " + kRoles + "trainer");
+  EXPECT_EQ(error_of([&] { fake.find(); }).kind(), ErrorKind::kIo) << "it is an instance, since it answered";
+}
+
 TEST(FindCredentials, FindsNothingWhereNothingIs) {
   FakeWorld fake;
   EXPECT_FALSE(fake.find());
-  EXPECT_EQ(fake.requests.size(), 1u) << "the instance's service is asked once";
-  EXPECT_LE(fake.requests.at(0).limit, seconds(1));
+  ASSERT_EQ(fake.requests.size(), 2u) << "the instance's service is asked with a token and without";
+  EXPECT_LE(fake.requests[0].limit + fake.requests[1].limit, seconds(2));
   fake.variables = {{"AWS_EC2_METADATA_DISABLED", "true"}};
   fake.requests.clear();
   EXPECT_FALSE(fake.find());
@@ -288,6 +307,38 @@ TEST(CurrentCredentials, UsesTheOldKeysWhileNewOnesCannotBeFetched) {
   EXPECT_EQ(fake.requests.size(), 3u);
   fake.now = kNow + minutes(60);
   EXPECT_EQ(error_of([&] { current.key(); }).kind(), ErrorKind::kIo);
+}
+
+TEST(CurrentCredentials, UsesTheOldKeysWhileNoPlaceHasAny) {
+  const std::map<std::string, SmallReply> silent{},
+      without_role{{"PUT " + kInstance + "api/token", {200, "session"}}, {"GET " + kRoles, {404, ""}}};
+  for (const auto& replies : {silent, without_role}) {
+    FakeWorld fake;
+    const auto give = [&](const std::string& id, WallTime expires) {
+      fake.replies = {{"PUT " + kInstance + "api/token", {200, "session"}},
+                      {"GET " + kRoles, {200, "trainer"}},
+                      {"GET " + kRoles + "trainer", keys_in_json(id, expires)}};
+    };
+    give("FIRST", kNow + minutes(60));
+    LogCapture logged;
+    CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; });
+    current.key();
+    fake.replies = replies;
+    fake.now = kNow + minutes(56);
+    ASSERT_TRUE(current.key());
+    EXPECT_EQ(current.key()->id, "FIRST");
+    EXPECT_EQ(logged.lines,
+              std::vector<std::string>{
+                  "the keys for S3 expire soon, and new ones cannot be fetched: the instance's role 'trainer' gave "
+                  "keys before, and no place gives any now; check it"});
+    const std::size_t asked = fake.requests.size();
+    EXPECT_EQ(current.key()->id, "FIRST");
+    EXPECT_EQ(fake.requests.size(), asked) << "a place that fails is not asked again at once";
+    fake.now = kNow + minutes(60);
+    EXPECT_EQ(error_of([&] { current.key(); }).kind(), ErrorKind::kIo) << "requests do not go unsigned";
+    give("SECOND", kNow + minutes(120));
+    EXPECT_EQ(current.key()->id, "SECOND");
+  }
 }
 
 TEST(CurrentCredentials, FetchesNewKeysAfterARefusal) {
@@ -387,8 +438,9 @@ TEST(CurrentCredentials, RemembersThatThereAreNoKeys) {
   FakeWorld fake;
   CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; });
   EXPECT_FALSE(current.key());
+  const std::size_t asked = fake.requests.size();
   EXPECT_FALSE(current.key());
-  EXPECT_EQ(fake.requests.size(), 1u);
+  EXPECT_EQ(fake.requests.size(), asked);
   EXPECT_EQ(current.origin(), "");
 }
 

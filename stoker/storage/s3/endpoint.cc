@@ -78,10 +78,14 @@ std::string S3Endpoint::url_of(std::string_view bucket, std::string_view key) co
   return url.substr(0, url.find("://") + 3) + host(bucket) + escaped_for_url(path(bucket, key), true);
 }
 
+std::string_view aws_domain(std::string_view region) {
+  return region.starts_with("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+}
+
 S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile, std::string_view bucket) {
   const std::string region = region_of(environment, profile).value_or("us-east-1");
   const auto custom = custom_endpoint(environment, profile, "s3");
-  S3Endpoint endpoint{custom.value_or(fmt::format("https://s3.{}.amazonaws.com", region)), region,
+  S3Endpoint endpoint{custom.value_or(fmt::format("https://s3.{}.{}", region, aws_domain(region))), region,
                       custom.has_value() || !fits_host(bucket), custom.has_value()};
   const std::string style = profile.get_for("s3", "addressing_style").value_or("auto");
   if (style == "path") {

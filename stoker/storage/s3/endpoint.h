@@ -30,6 +30,9 @@ struct S3Endpoint {
 std::optional<std::string> custom_endpoint(const Environment& environment, const AwsProfile& profile,
                                            std::string_view service);
 
+/// What the hosts of AWS's services in a region end with: those in China are apart.
+std::string_view aws_domain(std::string_view region);
+
 /// The endpoint of "s3://`bucket`". Throws kUsage for settings that cannot work.
 S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile, std::string_view bucket);
 

@@ -37,6 +37,11 @@ TEST(S3Endpoint, IsThatOfTheRegion) {
             "ap-south-1");
 }
 
+TEST(S3Endpoint, IsApartInChina) {
+  EXPECT_EQ(s3_endpoint(variables({{"AWS_REGION", "cn-north-1"}}), kEmpty, "data").url_of("data", ""),
+            "https://data.s3.cn-north-1.amazonaws.com.cn/");
+}
+
 TEST(S3Endpoint, RefusesARegionThatNoHostCanHave) {
   for (const char* const region : {"= eu-west-1", "a/b", "eu west", "x\n", "a@b"}) {
     const Error error = error_of([&] { s3_endpoint(variables({{"AWS_REGION", region}}), kEmpty, "data"); });

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kRolesMax = 8;                  // that lead to each other
-constexpr milliseconds kInstanceLimit{1000};  // most machines are not instances, and do not answer
+constexpr milliseconds kInstanceLimit{1000};  // of a request: most machines are not instances, and answer none
 constexpr std::string_view kSessionName = "stoker";
 
 using Found = std::optional<FoundCredentials>;
@@ -79,7 +79,7 @@ class RoleService {
   RoleService(const CredentialWorld& world, const AwsProfile& profile)
       : world_(world), region_(region_of(world.environment, profile).value_or("us-east-1")) {
     url_ = custom_endpoint(world.environment, profile, "sts")
-               .value_or(fmt::format("https://sts.{}.amazonaws.com", region_));
+               .value_or(fmt::format("https://sts.{}.{}", region_, aws_domain(region_)));
   }
 
   /// With a token that a cluster or an identity provider wrote into a file.
@@ -215,15 +215,24 @@ class InstanceService {
 
  private:
   void begin_session() {
-    const SmallReply token = world_.request(
-        {"PUT", url_ + "/latest/api/token", {{"X-aws-ec2-metadata-token-ttl-seconds", "21600"}}, "", kInstanceLimit});
-    answered_ = true;
+    SmallReply token;
+    try {
+      token = ask(
+          {"PUT", url_ + "/latest/api/token", {{"X-aws-ec2-metadata-token-ttl-seconds", "21600"}}, "", kInstanceLimit});
+    } catch (const Error& error) {
+      // A token may be sent one hop far by default, which is too near for a container; other answers arrive there.
+      if (error.kind() != ErrorKind::kIo) throw;
+    }
     // Services of the first version have no tokens.
     if (token.status == 200) headers_.emplace_back("X-aws-ec2-metadata-token", token.body);
   }
 
-  SmallReply get(const std::string& path) const {
-    return world_.request({"GET", url_ + path, headers_, "", kInstanceLimit});
+  SmallReply get(const std::string& path) { return ask({"GET", url_ + path, headers_, "", kInstanceLimit}); }
+
+  SmallReply ask(const SmallRequest& request) {
+    SmallReply reply = world_.request(request);
+    answered_ = true;
+    return reply;
   }
 
   const CredentialWorld& world_;

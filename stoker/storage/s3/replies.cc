@@ -39,6 +39,12 @@ std::optional<std::string> unescaped(std::string_view text) {
   return plain;
 }
 
+/// A tag as a header has it: some stores leave its quotes out of their listings.
+std::string quoted(std::string tag) {
+  if (tag.empty() || tag.starts_with("W/") || tag.find('"') != std::string::npos) return tag;
+  return fmt::format("\"{}\"", tag);
+}
+
 /// Reads the elements of a page.
 class PageReader {
  public:
@@ -55,7 +61,7 @@ class PageReader {
   ListedObject object(const pugi::xml_node& node) const {
     const auto size = parse_number<std::uint64_t>(node.child_value("Size"));
     if (!size) fail_here("Size");
-    ListedObject object{key(node, "Key"), *size, node.child_value("ETag")};
+    ListedObject object{key(node, "Key"), *size, quoted(node.child_value("ETag"))};
     // Some stores leave the time out; none is needed.
     if (const auto time = parse_iso_time(node.child_value("LastModified"))) {
       object.modified.tv_sec = time->time_since_epoch().count();

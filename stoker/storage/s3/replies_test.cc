@@ -31,6 +31,20 @@ TEST(ParseListing, ReadsObjectsFoldersAndWhereItGoesOn) {
   EXPECT_EQ(page.next, "1ueG==");
 }
 
+TEST(ParseListing, PutsQuotesAroundTagsWithoutThem) {
+  const auto tag = [](const std::string& text) {
+    return parse_listing("<ListBucketResult><Contents><Key>a</Key><Size>1</Size><ETag>" + text +
+                             "</ETag></Contents></ListBucketResult>",
+                         "s3://b/")
+        .objects.at(0)
+        .tag;
+  };
+  EXPECT_EQ(tag("abc-2"), "\"abc-2\"");
+  EXPECT_EQ(tag("&quot;abc&quot;"), "\"abc\"");
+  EXPECT_EQ(tag("W/&quot;abc&quot;"), "W/\"abc\"");
+  EXPECT_EQ(tag(""), "");
+}
+
 TEST(ParseListing, UndoesTheEscapesOfKeys) {
   const ListingPage page = parse_listing(
       "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>a%20b%2Bc%01+d%C3%A9</Key><Size>1</Size>"

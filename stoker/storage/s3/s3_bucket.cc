@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -21,6 +23,39 @@ std::string_view name_of(HttpCall::Method method) {
     case HttpCall::Method::kDelete: return "DELETE";
   }
   return "";
+}
+
+/// A refusal that may pass, by its code: stores also give these with status 400, which else is final.
+struct PassingRefusal {
+  std::string_view code;
+  bool slow_down;  // the store is asked too often
+};
+
+constexpr PassingRefusal kPassing[] = {
+    {"SlowDown", true},
+    {"Throttling", true},
+    {"ThrottlingException", true},
+    {"ThrottledException", true},
+    {"RequestThrottled", true},
+    {"RequestThrottledException", true},
+    {"TooManyRequests", true},
+    {"TooManyRequestsException", true},
+    {"RequestLimitExceeded", true},
+    {"BandwidthLimitExceeded", true},
+    {"RequestTimeout", false},
+    {"OperationAborted", false},
+    {"InternalError", false},
+    // The body was damaged on its way.
+    {"IncompleteBody", false},
+    {"BadDigest", false},
+    {"XAmzContentSHA256Mismatch", false},
+};
+
+/// Null if it will not pass.
+const PassingRefusal* find_passing(std::string_view code) {
+  const auto* const found = std::find_if(std::begin(kPassing), std::end(kPassing),
+                                         [&](const PassingRefusal& one) { return one.code == code; });
+  return found == std::end(kPassing) ? nullptr : found;
 }
 
 /// What is signed of a request for a URL that S3Bucket::object() made.
@@ -90,8 +125,9 @@ void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::
   const auto refuse = [&](std::string why, ErrorKind error = ErrorKind::kIo) {
     verdict = Verdict::refusal(std::move(why), error);
   };
+  const PassingRefusal* const passing = find_passing(code);
   const auto repeat = [&](std::string why) {
-    const bool slow_down = verdict.slow_down || code == "SlowDown";
+    const bool slow_down = verdict.slow_down || (passing && passing->slow_down);
     verdict = Verdict::again(std::move(why));
     verdict.retry_after_s = head.retry_after_s;
     verdict.slow_down = slow_down;
@@ -118,7 +154,7 @@ void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::
     refuse(
         fmt::format("the bucket is in the region '{}', but requests are for '{}'; set AWS_REGION={} or --store-region",
                     escaped(region), endpoint_.region, escaped(region)));
-  } else if (code == "SlowDown" || code == "RequestTimeout" || code == "OperationAborted" || code == "InternalError") {
+  } else if (passing) {
     repeat(fmt::format("the store answers '{}' (status {})", code, head.status));
   } else if (code.empty() && head.status / 100 == 3) {
     refuse(fmt::format("{} redirects it (status {}); check the endpoint and the region", endpoint_.url, head.status));

@@ -84,6 +84,10 @@ void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listin
     round.run();
     if (call.error) std::rethrow_exception(call.error);
     ListingPage page = parsed_page(reply, listing, asked.name);
+    if (!next.empty() && page.next == next) {
+      fail(ErrorKind::kIo,
+           "cannot list '{}': two of the store's answers go on in the same place, without end; check it", asked.name);
+    }
     next = page.next;
     if (!take(page)) return;
   } while (!next.empty());

@@ -54,6 +54,7 @@ SmallReply ask(HttpTransport& transport, const SmallRequest& request) {
   call.body = as_bytes(request.body);
   call.reply = &reply.body;
   call.reply_max = kReplyMax;
+  call.waits_for_room = false;  // the reads that are under way would take its time
   call.deadline_ns = now_ns() + std::chrono::nanoseconds(request.limit).count();
   transport.perform(call);
   if (call.error && !(call.is_final && call.head.status >= 400)) std::rethrow_exception(call.error);
@@ -105,10 +106,10 @@ std::shared_ptr<const S3Bucket> S3Store::make_bucket(const std::string& name) co
     const bool is_set = !options_.endpoint.empty();
     S3Endpoint endpoint = gs_endpoint(
         is_set ? Environment([this](std::string_view) { return std::optional(options_.endpoint); }) : environment_);
-    return std::make_shared<S3Bucket>(scheme_, name, std::move(endpoint), credentials({"", {}, {}}));
+    return std::make_shared<S3Bucket>(scheme_, name, std::move(endpoint), credentials());
   }
   const AwsProfile profile = AwsProfile::load(environment_);
-  return std::make_shared<S3Bucket>(scheme_, name, endpoint_of(name, profile), credentials(profile));
+  return std::make_shared<S3Bucket>(scheme_, name, endpoint_of(name, profile), credentials());
 }
 
 S3Endpoint S3Store::endpoint_of(const std::string& bucket, const AwsProfile& profile) const {
@@ -147,7 +148,7 @@ std::string S3Store::region_of_bucket(const std::string& bucket, const S3Endpoin
   return region.empty() ? endpoint.region : std::string(region);
 }
 
-std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profile) const {
+std::shared_ptr<CurrentCredentials> S3Store::credentials() const {
   if (options_.anonymous || is_anonymous(environment_)) return nullptr;
   if (!credentials_) {
     CurrentCredentials::Find find;
@@ -158,7 +159,8 @@ std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profi
           .environment = environment_,
           .request = [objects = objects_](const SmallRequest& request) { return ask(objects->transport(), request); },
           .now = wall_time};
-      find = [world, profile] { return find_credentials(world, profile); };
+      // Others may have renewed the keys in the files.
+      find = [world] { return find_credentials(world, AwsProfile::load(world.environment)); };
     }
     credentials_ = std::make_shared<CurrentCredentials>(
         std::move(find), wall_time, [objects = objects_] { return objects->transport().make_executor(); });

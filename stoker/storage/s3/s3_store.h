@@ -56,7 +56,7 @@ class S3Store final : public Store {
   std::shared_ptr<const S3Bucket> make_bucket(const std::string& name) const;
   S3Endpoint endpoint_of(const std::string& bucket, const AwsProfile& profile) const;
   std::string region_of_bucket(const std::string& bucket, const S3Endpoint& endpoint) const;
-  std::shared_ptr<CurrentCredentials> credentials(const AwsProfile& profile) const;
+  std::shared_ptr<CurrentCredentials> credentials() const;
   bool is_folder(const Place& place, std::string_view doing) const;
   void list_their_folder(std::span<const Location> objects) const;
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <semaphore>
+#include <thread>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/s3/s3_server_testing.h"
@@ -206,6 +208,29 @@ TEST_F(S3StoreTest, SaysWhatToCheckWhenItIsRefused) {
   EXPECT_THAT(slow.message(), AllOf(HasSubstr("'SlowDown' (status 503)"), HasSubstr("tried 10 times")));
 }
 
+TEST_F(S3StoreTest, RepeatsRefusalsWithStatus400ThatMayPass) {
+  struct Case {
+    const char* code;
+    bool is_slow_down;
+  };
+  for (const Case& one :
+       {Case{"Throttling", true}, Case{"ThrottlingException", true}, Case{"ThrottledException", true},
+        Case{"RequestThrottled", true}, Case{"RequestThrottledException", true}, Case{"TooManyRequests", true},
+        Case{"TooManyRequestsException", true}, Case{"RequestLimitExceeded", true},
+        Case{"BandwidthLimitExceeded", true}, Case{"SlowDown", true}, Case{"RequestTimeout", false},
+        Case{"IncompleteBody", false}, Case{"BadDigest", false}, Case{"XAmzContentSHA256Mismatch", false}}) {
+    server_.put("a.tar", "x");
+    std::atomic<int> left = 1;
+    server_.meddle([&](const S3Server::Asked& asked) -> std::optional<HttpServer::Reply> {
+      if (asked.method != "GET" || left-- <= 0) return std::nullopt;
+      return S3Server::refusal(400, one.code);
+    });
+    const auto store = s3_store(server_, quick());
+    EXPECT_EQ(read_whole(*store->open("s3://bucket/a.tar")), "x") << one.code;
+    EXPECT_EQ(slow_downs_of({store->meter()}), one.is_slow_down ? 1 : 0) << one.code;
+  }
+}
+
 TEST_F(S3StoreTest, NamesTheRegionThatARedirectOfAHeadTells) {
   server_.meddle([](const S3Server::Asked&) {
     return HttpServer::status(301, "x-amz-bucket-region: eu-far-2\r\nLocation: http://127.0.0.1:1/\r\n");
@@ -252,6 +277,22 @@ TEST_F(S3StoreTest, RefusesListingsOfSomethingElse) {
     });
     EXPECT_THAT(error_of([&] { s3_store(server_)->list("s3://bucket/data"); }).message(), HasSubstr("begin")) << key;
   }
+}
+
+TEST_F(S3StoreTest, RefusesListingsThatGoOnInTheSamePlace) {
+  constexpr int kEnd = 10;  // so that the test ends where they are not refused
+  std::atomic<int> asked = 0;
+  server_.meddle([&](const S3Server::Asked&) {
+    return HttpServer::status(200, "",
+                              fmt::format("<ListBucketResult><Contents><Key>data/{}</Key><Size>1</Size></Contents>"
+                                          "<IsTruncated>{}</IsTruncated><NextContinuationToken>again"
+                                          "</NextContinuationToken></ListBucketResult>",
+                                          asked.load(), ++asked < kEnd));
+  });
+  EXPECT_EQ(
+      error_of([&] { s3_store(server_)->list("s3://bucket/data"); }).message(),
+      "cannot list 's3://bucket/data/': two of the store's answers go on in the same place, without end; check it");
+  EXPECT_EQ(asked, 2);
 }
 
 // --- Keys that expire
@@ -346,6 +387,58 @@ TEST_F(ExpiringKeys, AppearInNoMessage) {
     EXPECT_THAT(sentence, AllOf(Not(HasSubstr("secret")), Not(HasSubstr("session")), Not(HasSubstr("container-token")),
                                 Not(HasSubstr("Signature="))));
   }
+}
+
+TEST_F(S3StoreTest, FindsKeysThatWereRenewedInAFile) {
+  const TempFolder folder;
+  const auto give = [&](const std::string& id) {
+    folder.write("credentials", fmt::format("[default]\naws_access_key_id = {}\naws_secret_access_key = secret\n", id));
+    server_.accept({id, "secret", ""});
+  };
+  auto variables = server_.environment();
+  variables.erase("AWS_ACCESS_KEY_ID");
+  variables.erase("AWS_SECRET_ACCESS_KEY");
+  variables["AWS_SHARED_CREDENTIALS_FILE"] = folder.path("credentials");
+  server_.put("a.tar", "content");
+  give("FIRST");
+  const auto source = s3_store(variables, quick())->open("s3://bucket/a.tar");
+  give("SECOND");
+  server_.meddle([](const S3Server::Asked& asked) -> std::optional<HttpServer::Reply> {
+    if (asked.http.field("authorization").find("Credential=SECOND/") != std::string::npos) return std::nullopt;
+    return S3Server::refusal(400, "ExpiredToken");
+  });
+  EXPECT_EQ(read_whole(*source), "content");
+}
+
+TEST_F(ExpiringKeys, DoNotWaitForReadsThatAreUnderWay) {
+  std::counting_semaphore<> is_reading(0), was_asked(0);
+  HttpServer keys([&](const HttpServer::Asked&) {
+    was_asked.release();
+    return HttpServer::status(200, "", document_);
+  });
+  variables_["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = keys.url("/keys");
+  server_.accept({"FIRST", "secret", "session"});
+  std::atomic<bool> holds = true;
+  server_.meddle([&](const S3Server::Asked& asked) -> std::optional<HttpServer::Reply> {
+    if (asked.key != "held.tar") return std::nullopt;
+    if (asked.method == "GET" && holds.exchange(false)) {
+      is_reading.release();
+      was_asked.acquire();
+    }
+    return HttpServer::serve(asked.http, "held");
+  });
+  HttpOptions one_at_a_time = quick();
+  one_at_a_time.exchanges_near = one_at_a_time.exchanges_max = 1;
+  const auto transport =
+      std::make_shared<HttpTransport>(one_at_a_time, [] { return std::make_shared<ThreadExecutor>(1); });
+  const S3Store reading("s3", {.anonymous = true}, environment_of(variables_), transport);
+  const S3Store signing("s3", {}, environment_of(variables_), transport);
+  const auto held = reading.open("s3://bucket/held.tar");
+  std::jthread reader([&] { EXPECT_EQ(read_whole(*held), "held"); });
+  is_reading.acquire();
+  const std::exception_ptr failure = thrown_by([&] { EXPECT_TRUE(signing.find("s3://bucket/a.tar")); });
+  EXPECT_FALSE(failure) << "there was room for the request for keys";
+  if (failure) was_asked.release();
 }
 
 // --- Other stores

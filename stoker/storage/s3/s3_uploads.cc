@@ -1,6 +1,7 @@
 #include "stoker/storage/s3/s3_uploads.h"
 
 #include <stop_token>
+#include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
@@ -55,7 +56,13 @@ std::vector<OpenUpload> S3Uploads::list(const std::string& prefix) const {
       return found;
     }
     if (failure) std::rethrow_exception(failure);
-    page = parse_uploads(reply, name);
+    UploadsPage next = parse_uploads(reply, name);
+    if (!next.next_key.empty() && next.next_key == page.next_key && next.next_id == page.next_id) {
+      fail(ErrorKind::kIo,
+           "cannot list the uploads of '{}': two of the store's answers go on in the same place, without end; check it",
+           name);
+    }
+    page = std::move(next);
     found.insert(found.end(), page.uploads.begin(), page.uploads.end());
   } while (!page.next_key.empty());
   return found;

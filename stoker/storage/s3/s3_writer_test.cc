@@ -261,6 +261,22 @@ TEST_F(S3WriterTest, RemovesWhatWasLeftInAFolderAndInNoOther) {
   EXPECT_EQ(server_.uploads(), 3u);
 }
 
+TEST_F(S3WriterTest, RefusesListingsOfUploadsThatGoOnInTheSamePlace) {
+  constexpr int kEnd = 10;  // so that the test ends where they are not refused
+  std::atomic<int> asked = 0;
+  server_.meddle([&](const S3Server::Asked&) {
+    return HttpServer::status(200, "",
+                              fmt::format("<ListMultipartUploadsResult><IsTruncated>{}</IsTruncated>"
+                                          "<NextKeyMarker>again</NextKeyMarker><NextUploadIdMarker>1"
+                                          "</NextUploadIdMarker></ListMultipartUploadsResult>",
+                                          ++asked < kEnd));
+  });
+  LogCapture log;
+  s3_store(server_, hasty())->remove_unfinished("s3://bucket/packed");
+  EXPECT_THAT(log.lines, Contains(HasSubstr("two of the store's answers go on in the same place")));
+  EXPECT_EQ(asked, 2);
+}
+
 TEST_F(S3WriterTest, WarnsOfPartsThatItCannotRemove) {
   LogCapture log;
   refuse("DELETE", 1, S3Server::refusal(403, "AccessDenied"));

@@ -1,4 +1,4 @@
-#include "cli/outputs_apart.h"
+#include "stoker/runtime/report/outputs_apart.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// What a command writes must not be what it reads.
+// What is written during a training must not be what it reads.
 #pragma once
 
 #include <initializer_list>
