@@ -14,6 +14,7 @@ import threading
 import numpy as np
 import pytest
 
+import sample_images
 import stoker
 import stoker.torch
 
@@ -178,15 +179,16 @@ def test_what_is_written_is_not_the_data(folder, recipe, tmp_path, option):
     assert data.read_bytes() == before
 
 
-def test_damage_is_found_whatever_the_cache_has(folder, tmp_path):
-    """Of raw images a crop reads what it needs, and the whole may be needed later."""
+def test_damage_is_found_whatever_the_cache_has(tmp_path):
+    """Of raw images a crop reads the chunks that it needs, and the whole may be needed later."""
+    folder = sample_images.make_folder(tmp_path / "train", classes=1, count=24, size=(400, 300))
     subprocess.run([os.environ["STOKER_BIN"], "pack", folder, tmp_path / "raw", "--raw"], check=True, capture_output=True)
     (shard,) = (tmp_path / "raw").glob("*.tar")
     with tarfile.open(shard) as tar:
         ends = [member.offset_data + member.size for member in tar if member.name.endswith(".npy")]
-    assert len(ends) == 50
+    assert len(ends) == 24
     with open(shard, "r+b") as file:
-        for end in ends[::5]:
+        for end in ends[::2]:
             file.seek(end - 9)
             damaged = bytes([file.read(1)[0] ^ 8])
             file.seek(end - 9)
@@ -194,10 +196,10 @@ def test_damage_is_found_whatever_the_cache_has(folder, tmp_path):
     recipe = stoker.recipe().decode().random_resized_crop(32)
     found = []
     for cache in ("none", "ram"):
-        with stoker.Loader(tmp_path / "raw", recipe, batch=10, seed=3, threads=1, cache=cache) as loader:
+        with stoker.Loader(tmp_path / "raw", recipe, batch=8, seed=3, threads=1, cache=cache) as loader:
             seen = [contents(loader.epoch(epoch)) for epoch in range(8)]
             found.append((seen, sorted(bad["key"] for bad in loader.quarantine)))
-    assert found[0] == found[1] and len(found[0][1]) > 3
+    assert found[0] == found[1] and len(found[0][1]) > 6
 
 
 def test_an_audit_is_of_one_loader_at_a_time(folder, recipe, tmp_path):
