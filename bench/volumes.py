@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 
-from process import Ended, Process, evict, warm
+from process import Ended, Process, evict, rounds, warm
 from table import Figure, report
 
 ROUNDS = 5

@@ -8,6 +8,7 @@ PyTorch and torchvision; the whole grid takes about an hour, `--quick` under 8 m
 """
 
 import argparse
+import importlib
 import itertools
 import json
 import os
@@ -217,7 +218,7 @@ def main():
     sys.path.insert(0, str(options.build / "python"))
     try:
         import torch
-        import torchvision  # noqa: F401
+        importlib.import_module("torchvision")
     except ImportError as error:
         sys.exit(f"training: it takes PyTorch and torchvision: {error}")
     if not options.device.startswith("cuda:") or not torch.cuda.is_available():

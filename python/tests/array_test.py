@@ -73,6 +73,25 @@ def test_numbers_become_those_of_another_type_or_their_sample_is_bad(ours, store
         assert np.array_equal(given, want)
 
 
+def test_a_byte_that_is_no_truth_value_makes_its_sample_bad():
+    recipe = view().decode_array("bool", shape=(4,))
+    for number in (2, 7, 255):
+        data = {"x.npy": npy(np.array([0, 1, number, 1], "u1").view(bool))}
+        for reference in (False, True):
+            with pytest.raises(stoker.Error) as caught:
+                recipe.apply(data, reference=reference)
+            assert caught.value.kind == "bad_sample"
+        with pytest.raises(stoker.Error, match=f"'x.npy' holds {number}, which dtype='bool' does not have"):
+            recipe.apply(data)
+
+
+def test_an_output_that_no_memory_can_hold_is_refused():
+    for recipe in (view().decode_array("f32").array_crop([2**30] * 3), view().decode_array("f64").array_crop([4, 2**30, 2**30])):
+        with pytest.raises(stoker.Error, match="its output takes more than the limit of .* bytes a sample") as caught:
+            applied(recipe, volume(3, 4, 5))
+        assert caught.value.kind == "limit"
+
+
 def test_a_crop_is_of_the_array_and_both_executors_make_it():
     array = volume(30, 40, 50)
     recipe = view().decode_array().array_crop([8, 9, 10])

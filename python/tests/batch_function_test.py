@@ -66,7 +66,8 @@ def test_the_last_batch_is_one_like_others(folder, tail, sizes, valid):
 
 def test_nothing_depends_on_threads_or_devices(folder):
     recipe = pictures().map(functions.noise_of_batch, "image", IMAGE, batch=True)
-    recipe = recipe.view("other", field="image").decode().random_resized_crop(16).normalize("imagenet").mixup(0.4, labels="pair")
+    recipe = recipe.view("other", field="image").decode().random_resized_crop(16).normalize("imagenet")
+    recipe = recipe.mixup(0.4, labels="pair", views="other")
     want = arrays(folder, recipe, tail="drop")
     assert not np.array_equal(want[0]["image"], want[1]["image"])
     equal(arrays(folder, recipe, tail="drop", threads=1), want)

@@ -116,6 +116,20 @@ def test_a_turned_box_holds_all_of_its_object(name):
     assert looser < 16, "corners of rectangles touch the sides, unless the output cuts them off"
 
 
+def test_a_box_holds_what_is_seen_beyond_the_horizon():
+    """A strong perspective shows the image on both sides of its horizon, as torchvision's does; and its objects there, too."""
+    objects = np.array([[0, 0, 100, 100], [30, 30, 40, 40]])
+    recipe = with_boxes(stoker.recipe().decode().center_crop(100).random_perspective(0.9, p=1), masks=2, min_size=0)
+    for position in range(40):
+        out = recipe.apply(sample(objects, width=100, height=100), seed=3, position=position)
+        found = dict(zip(out["labels"] - 10, out["boxes"]))
+        for number in range(2):
+            want = extent(out[f"mask{number}"])
+            if want is not None:
+                box = found[number]
+                assert (box[:2] <= want[:2] + 1.01).all() and (box[2:] >= want[2:] - 1.01).all(), (position, number)
+
+
 def test_boxes_that_are_left_out_leave_no_label():
     objects = np.array([[0, 0, 20, 20], [95, 40, 50, 50], [150, 100, 30, 20], [60, 60, 0, 9], [60, 60, 9, -3]])
     recipe = with_boxes(stoker.recipe().decode().crop(90, 30, 40, 40))

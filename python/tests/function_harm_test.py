@@ -91,6 +91,13 @@ def test_a_process_that_grows_is_started_anew(folder, library, caplog, kind):
     assert "function 'leaks': its process has grown to" in caplog.text and grown.quarantine == []
 
 
+def test_a_loader_that_is_closed_says_nothing_of_its_functions(few, caplog):
+    for _ in range(20):
+        with stoker.Loader(few[0], pictures().map(functions.same, "image", IMAGE), batch=1, threads=3, tune="off") as loader:
+            next(iter(loader))
+    assert "'same'" not in caplog.text
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_function_of_batches_that_hangs_ends_the_epoch_and_names_the_batch(folder, policy):
     recipe = pictures().map(functions.hangs_for_batches, "image", IMAGE, batch=True, timeout=1)

@@ -381,6 +381,12 @@ class Mirrored:
         return ImageOps.mirror(image)
 
 
+def test_arguments_may_be_long(folder):
+    numbers = [3 * number for number in range(100_000)]
+    recipe = pictures().map(functions.chosen_number, "image", {"number": ("i64", ())}, arguments={"numbers": numbers, "at": 77_000})
+    assert {int(number) for batch in stoker.Loader(folder, recipe, batch=4) for number in batch.number.numpy()} == {231_000}
+
+
 @pytest.mark.parametrize("isolated", [False, True])
 def test_a_shared_object_has_functions(folder, coded, library, isolated):
     plain = pictures().apply(coded)["image"]

@@ -17,6 +17,10 @@ def first(one, *others):
     return one
 
 
+def chosen_number(image, numbers, at):
+    return numbers[at]
+
+
 def inverted(image):
     return 255 - image
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stoker
-from objects_of_coco import HEIGHT, WIDTH, annotations, outlines_of, png, sample, with_boxes
+from objects_of_coco import HEIGHT, WIDTH, annotations, png, sample, with_boxes
 
 POINTS = 5
 PAIRS = "1-2,3-4"

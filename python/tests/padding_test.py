@@ -1,7 +1,6 @@
 """pad_to: rows that differ in number from sample to sample, as one tensor of as many rows of each."""
 
 import io
-import json
 import tarfile
 
 import numpy as np

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import stoker
 from sample_images import encoded, picture
@@ -47,6 +48,37 @@ def test_the_chain_says_what_the_named_recipe_says():
     assert chain.set_tail("pad").tail == "pad"
     assert chain.batch_repeats == 1 and chain.set_batch_repeats(4).batch_repeats == 4
     assert stoker.Recipe.from_toml(chain.set_batch_repeats(4).to_toml()) == chain.set_batch_repeats(4) != chain
+
+
+def test_a_resize_by_nearest_mixes_no_values():
+    """Though the size is there already: a draw group's, or that of an image that was warped."""
+    def two_values(width, height):
+        return encoded(Image.fromarray(np.random.default_rng(1).choice([0, 200], (height, width)).astype("u1")), "PNG")
+
+    group = stoker.recipe().decode().resize([48, 64]).view("depth", field="depth.png").draw_group("image")
+    group = group.decode().resize([48, 64], filter="nearest")
+    depth = group.apply({"image": encoded(picture(64, 48), "PNG"), "depth.png": two_values(32, 24)})["depth"]
+    assert set(np.unique(depth)) == {0, 200}
+    warped = stoker.recipe().decode().random_affine(degrees=30, scale=[0.5, 1.5], filter="nearest")
+    for position in range(5):
+        image = warped.resize([40, 50], filter="nearest").apply({"image": two_values(50, 40)}, position=position)["image"]
+        assert set(np.unique(image)) <= {0, 200}
+
+
+def test_an_image_too_small_for_a_crop_before_a_resize_is_a_bad_sample(tmp_path):
+    """What its own size brings ends no training."""
+    folder = tmp_path / "images" / "one"
+    folder.mkdir(parents=True)
+    for number in range(12):
+        side = 30 if number == 5 else 50
+        (folder / f"{number:02d}.png").write_bytes(encoded(picture(side, 50, seed=number), "PNG"))
+    recipe = stoker.recipe().decode().center_crop(40).resize((20, 20))
+    with stoker.Loader(tmp_path / "images", recipe, batch=4, bad_sample="skip", tune="off") as loader:
+        assert sum(int(np.sum(batch.valid)) for batch in loader) == 11
+    assert loader.metrics()["bad_samples"] >= 1
+    with pytest.raises(stoker.Error, match="padding cannot be resized") as caught:
+        list(stoker.Loader(tmp_path / "images", recipe, batch=4, bad_sample="fail", tune="off"))
+    assert caught.value.kind == "bad_sample"
 
 
 def permitted_value(arg, permitted):

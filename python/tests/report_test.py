@@ -70,11 +70,11 @@ def test_headspace_gives_a_batch_again_and_nothing_else_changes(folder, recipe, 
     with stoker.Loader(folder, recipe, audit=tmp_path / "plain", **options) as loader:
         list(loader.epoch(0))
     with stoker.Loader(folder, recipe, audit=tmp_path / "replayed", **options) as loader:
-        batches, again, lengths = loader.epoch(0), 0, []
+        batches, again, lengths, held = loader.epoch(0), 0, [], None
         for number, batch in enumerate(batches):
             if loader.replays:
                 again += 1
-                assert batch.position[0] == held[0] and loader.state_dict() == held[1]
+                assert (batch.position[0], loader.state_dict()) == held
                 continue
             held = batch.position[0], loader.state_dict()
             lengths.append(len(batches))

@@ -1,6 +1,5 @@
 """Tokens: every one is where it is in the file, sequences follow each other without a gap, streams go on from batch to batch."""
 
-import io
 import json
 import pickle
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/source.h"
 
@@ -29,8 +30,8 @@ SampleRow Dataset::row(std::int64_t sample) const {
 std::string Dataset::describe(std::int64_t sample) const { return stoker::describe(row(sample)); }
 
 std::string describe(const SampleRow& row) {
-  if (row.source == nullptr) return fmt::format("sample '{}'", row.key);
-  return fmt::format("{}, sample '{}'", row.source->name(), row.key);
+  if (row.source == nullptr) return fmt::format("sample '{}'", escaped(row.key));
+  return fmt::format("{}, sample '{}'", row.source->name(), escaped(row.key));
 }
 
 void require_same_classes(const std::string& a, const std::vector<std::string>& of_a, const std::string& b,

@@ -4,14 +4,16 @@
 
 namespace stoker {
 
-bool is_class_number(const SampleRow& row, const SampleField& field) { return row.label >= 0 && field.name == "cls"; }
+bool is_class_number(const SampleRow& row, const SampleField& field) {
+  return field.name == "cls" && (row.label >= 0 || row.says_unknown);
+}
 
 void PackContents::add(const SampleRow& row) {
   if (samples_ == 0) first_sample_ = describe(row);
   const SampleField* const image = row.image_field();
   if (image && images_.find(image->name) == images_.end()) images_.emplace(image->name);
   if (!image && first_without_image_.empty()) first_without_image_ = describe(row);
-  has_labels_ = has_labels_ || row.label >= 0;
+  has_labels_ = has_labels_ || row.label >= 0 || row.says_unknown;
   for (const SampleField& field : row.fields) {
     if (&field == image || is_class_number(row, field)) continue;
     auto known = others_.find(field.name);

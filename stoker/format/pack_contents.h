@@ -55,7 +55,7 @@ class PackContents {
   bool has_labels_ = false;
 };
 
-/// Whether the field has nothing but the row's label.
+/// Whether the field has nothing but the row's label, or that there is none.
 bool is_class_number(const SampleRow& row, const SampleField& field);
 
 }  // namespace stoker

@@ -32,6 +32,7 @@ void SampleRow::clear() {
   key.clear();
   label = -1;
   relabelled = false;
+  says_unknown = false;
   image_name = {};
   fields.clear();
   facts.reset();

@@ -49,6 +49,8 @@ struct SampleRow {
   std::string key;
   std::int64_t label = -1;  // -1: unknown
   bool relabelled = false;  // the label is not that of its field "cls"
+  // Its field "cls" says that the class is unknown, by a number below 0: known once that field was read.
+  bool says_unknown = false;
   // The field that the user chose as its image; empty without a choice. What it shows lives as long as the data set.
   std::string_view image_name{};
   std::vector<SampleField> fields;

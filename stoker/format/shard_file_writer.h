@@ -25,7 +25,8 @@ struct FinishedShard {
   std::optional<std::uint64_t> index_tag{};  // of the index inside: the XXH3-64 of its trailer
   // Whether its values are ranges of the file, so that it can have an index beside it where it has none inside.
   bool can_be_indexed = true;
-  std::vector<std::string> beside{};  // names of files that belong to it, in its folder
+  std::vector<std::string> beside{};   // names of files that belong to it, in its folder
+  std::vector<std::string> classes{};  // by label, if the shard itself names them
 };
 
 /// A shard as a list of shards describes it.

@@ -79,6 +79,8 @@ class ShardFormat {
   virtual std::vector<Location> listed_shards(const Stores& /*stores*/, const Location& /*folder*/) const { return {}; }
   /// Whether a shard is one file, which can have an index; else it is a folder, or a list of files.
   virtual bool is_one_file() const { return true; }
+  /// Whether a shard is a folder of loose files, each of them whole: all that a row says is what listing tells.
+  virtual bool is_folder() const { return false; }
   /// Opens a shard that is not one file. Throws kNotFound or kIo.
   virtual std::shared_ptr<Source> open(const Store& store, const Location& at) const { return store.open_folder(at); }
   /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming

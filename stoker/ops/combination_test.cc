@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/fit_testing.h"
@@ -129,6 +130,33 @@ TEST(GeometryCombination, RefusesToResizeWhatItMayHavePadded) {
   by_chance.append(made(pad(1)), 0);
   by_chance.append(made(combined("random_apply", {crop(9)})), 1);
   EXPECT_THAT(error_of([&] { by_chance.append(made(resize(8, 8)), 2); }).what(), HasSubstr(kPaddingResized));
+}
+
+TEST(GeometryCombination, RefusesPaddingOfTwoColoursAtOnce) {
+  const auto chain = [](const std::vector<OperatorCall>& calls) {
+    Geometry geometry;
+    for (const OperatorCall& call : calls) geometry.append(made(call), 1);
+  };
+  const auto bordered = [](double fill) { return OperatorCall{"pad", {{"padding", 2.0}, {"fill", fill}}}; };
+  const std::vector<std::vector<OperatorCall>> refused = {
+      {bordered(1), bordered(2)},
+      {bordered(1), kFlip, bordered(2)},
+      {combined("sequence", {bordered(1), kFlip}), bordered(2)},
+      {combined("sequence", {bordered(1), bordered(2)})},
+      {bordered(1), combined("random_apply", {bordered(2)})},
+      {combined("random_choice", {bordered(1), combined("sequence", {kFlip, bordered(1)})}), bordered(2)},
+      {bordered(1), combined("random_choice", {kFlip, bordered(1)}), bordered(2)},
+  };
+  for (const std::vector<OperatorCall>& calls : refused) {
+    const Error error = error_of([&] { chain(calls); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_EQ(error.message(), kColorsOfPadding);
+  }
+  EXPECT_NO_THROW(chain({bordered(1), bordered(1)}));
+  EXPECT_NO_THROW(chain({bordered(1), crop(4), bordered(2)}));
+  EXPECT_NO_THROW(chain({combined("random_apply", {bordered(1)}), bordered(2)})) << "it depends on what is drawn";
+  EXPECT_NO_THROW(chain({combined("random_choice", {bordered(1), bordered(2)})}));
+  EXPECT_NO_THROW(chain({pad(0), bordered(2)}));
 }
 
 }  // namespace

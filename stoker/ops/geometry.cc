@@ -31,6 +31,7 @@ void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t 
   const GeometryOperator::Padding padding = op->padding();
   if (padded_ && !GeometryOperator::bears(padding)) fail(ErrorKind::kUsage, "{}", kPaddingResized);
   padded_ = GeometryOperator::adds(padding) || (padded_ && padding == GeometryOperator::Padding::kKeeps);
+  op->follow_padding(padding_color_);
   if (!op->batch_choice().members.empty()) {
     if (choice_) fail(ErrorKind::kUsage, "a view has only one random_choice with mode='batch'");
     choice_ = steps_.size();
@@ -60,20 +61,22 @@ std::size_t Geometry::chosen_member(const SampleDraw& sample) const {
 }
 
 SamplingMap Geometry::draw(const SeenImage& image, const SampleDraw& sample) const {
-  return draw_steps(steps_, image, sample);
+  return draw_steps(steps_, image, SamplingMap().filter, sample);
 }
 
 SamplingMap Geometry::draw_before_split(const SeenImage& image, const SampleDraw& sample) const {
-  return draw_steps(std::span(steps_).first(split_), image, sample);
+  return draw_steps(std::span(steps_).first(split_), image, SamplingMap().filter, sample);
 }
 
-SamplingMap Geometry::draw_after_split(ImageSize image, const SampleDraw& sample) const {
-  return draw_steps(std::span(steps_).subspan(split_), image, sample);
+SamplingMap Geometry::draw_after_split(ImageSize image, Filter filter, const SampleDraw& sample) const {
+  return draw_steps(std::span(steps_).subspan(split_), image, filter, sample);
 }
 
-SamplingMap Geometry::draw_steps(std::span<const Step> steps, const SeenImage& image, const SampleDraw& sample) const {
+SamplingMap Geometry::draw_steps(std::span<const Step> steps, const SeenImage& image, Filter filter,
+                                 const SampleDraw& sample) const {
   SamplingMap map = SamplingMap::identity(image.size.width, image.size.height);
-  map.resize(image.as_large_as.width, image.as_large_as.height, map.filter);
+  map.resize(image.as_large_as.width, image.as_large_as.height, filter);
+  map.is_resized = false;
   for (const Step& step : steps) {
     Random random(sample.seed, sample.epoch, sample.position, step.stream);
     if (const GeometryChoice choice = step.op->batch_choice(); !choice.members.empty()) {

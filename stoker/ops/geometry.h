@@ -2,6 +2,7 @@
 // map; so a chain of them costs one resampling.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,12 +46,14 @@ struct GeometryChoice {
   std::span<const std::unique_ptr<GeometryOperator>> members{};
 };
 
+using PaddingColor = std::array<std::uint8_t, 3>;
+
 class GeometryOperator {
  public:
   virtual ~GeometryOperator() = default;
 
-  /// Draws what is random and changes the map. Throws kUsage when the image cannot be treated so (a crop larger than
-  /// it).
+  /// Draws what is random and changes the map. Throws kBadSample when the image cannot be treated so (a crop larger
+  /// than it, a resize of the border that it got because it is small), and kLimit where it would become too large.
   virtual void apply(Random& random, SamplingMap& map) const = 0;
   /// The same for operators that look at the objects of the image, as few do.
   virtual void apply_to(const SeenImage& /*image*/, Random& random, SamplingMap& map) const { apply(random, map); }
@@ -62,6 +65,12 @@ class GeometryOperator {
   static bool adds(Padding padding) { return padding == Padding::kAdds || padding == Padding::kAddsButCannotBear; }
   static bool bears(Padding padding) {
     return padding != Padding::kCannotBear && padding != Padding::kAddsButCannotBear;
+  }
+
+  /// The colour of the padding that every image shows, before and after it; nullopt where there may be none. Throws
+  /// kUsage if it surely pads beside another colour.
+  virtual void follow_padding(std::optional<PaddingColor>& color) const {
+    if (padding() != Padding::kKeeps) color.reset();
   }
 
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
@@ -83,7 +92,8 @@ struct SampleDraw {
 class Geometry {
  public:
   /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded,
-  /// for a second operator that chooses for whole batches, and for one that looks at boxes after split().
+  /// for padding that is surely of two colours, for a second operator that chooses for whole batches, and for one that
+  /// looks at boxes after split().
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
   /// Warps stand after the operators so far (ops/picture/source_warp.h). Once at most. Throws kUsage if what they would
@@ -96,9 +106,10 @@ class Geometry {
   /// The map of one sample with this image. Allocates nothing. Throws what the operators throw, and kLimit past
   /// kChainSideMax.
   SamplingMap draw(const SeenImage& image, const SampleDraw& sample) const;
-  /// The same of the operators before split(), and of those after it, for an image that was warped between.
+  /// The same of the operators before split(), and of those after it, for an image that was warped between. `filter` is
+  /// that of the first map: the second has it, too, unless one of its operators resizes.
   SamplingMap draw_before_split(const SeenImage& image, const SampleDraw& sample) const;
-  SamplingMap draw_after_split(ImageSize image, const SampleDraw& sample) const;
+  SamplingMap draw_after_split(ImageSize image, Filter filter, const SampleDraw& sample) const;
   /// The size of every output, or nullopt when it depends on the image. Where it differs from batch to batch, the
   /// smallest size that none of theirs exceeds. Throws kLimit past kChainSideMax.
   std::optional<ImageSize> output_size() const;
@@ -112,15 +123,17 @@ class Geometry {
     std::unique_ptr<const GeometryOperator> op;
     std::uint64_t stream;
   };
-  SamplingMap draw_steps(std::span<const Step> steps, const SeenImage& image, const SampleDraw& sample) const;
+  SamplingMap draw_steps(std::span<const Step> steps, const SeenImage& image, Filter filter,
+                         const SampleDraw& sample) const;
   std::size_t chosen_member(const SampleDraw& sample) const;
   std::optional<ImageSize> size_with(std::size_t member) const;
 
   std::vector<Step> steps_;
   std::size_t split_ = 0;
   bool is_split_ = false;
-  std::optional<std::size_t> choice_;  // the step that chooses for whole batches
-  bool padded_ = false;                // by an operator after which none crops
+  std::optional<std::size_t> choice_;          // the step that chooses for whole batches
+  bool padded_ = false;                        // by an operator after which none crops
+  std::optional<PaddingColor> padding_color_;  // of every image
 };
 
 // One maker per operator, for the operator table; the calls have been checked against it.

@@ -43,6 +43,20 @@ class GeometryCombination final : public GeometryOperator {
 
   Padding padding() const override { return padding_; }
 
+  // A member that cannot follow what is surely there is refused, however seldom it is drawn. What some draws leave
+  // otherwise is not sure.
+  void follow_padding(std::optional<PaddingColor>& color) const override {
+    const std::optional<PaddingColor> before = color;
+    const bool in_turn = combination_.kind() != Combination::Kind::kChoice;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      std::optional<PaddingColor> own = in_turn ? color : before;
+      members_[i]->follow_padding(own);
+      color = in_turn || i == 0 || own == color ? own : std::nullopt;
+    }
+    const bool is_sure = combination_.kind() == Combination::Kind::kSequence || !in_turn;
+    if (!is_sure && color != before) color.reset();
+  }
+
   GeometryChoice batch_choice() const override {
     if (!combination_.is_of_batch()) return {};
     return {&combination_, members_};

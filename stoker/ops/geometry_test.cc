@@ -333,6 +333,13 @@ TEST(Geometry, IsDrawnForTheImageThatItBelongsTo) {
   }
   SeenImage same(301, 199);
   EXPECT_EQ(geometry.draw(same, {}).x.clamp_begin, geometry.draw({301, 199}, {}).x.clamp_begin);
+  SeenImage depth(32, 24);
+  depth.as_large_as = {64, 48};
+  OperatorCall resize = sized("resize", {48, 64});
+  resize.args.push_back({"filter", std::string("nearest")});
+  const SamplingMap map = chain({resize}).draw(depth, {});
+  EXPECT_TRUE(map.x.resampled);
+  EXPECT_EQ(map.filter, Filter::kNearest) << "which resizes to what it is taken for";
 }
 
 TEST(Geometry, OperatorsThatResizeAndPadCannotFollowPadding) {
@@ -351,6 +358,17 @@ TEST(Geometry, OperatorsThatResizeAndPadCannotFollowPadding) {
                  Error);
     EXPECT_NO_THROW(chain({{"random_order", {{"operators", OperatorCalls{sized(name, {8}), {"flip", {}}}}}}}));
   }
+}
+
+TEST(Geometry, PaddingThatAnImageBringsMakesABadSample) {
+  const Geometry cropped = chain({sized("center_crop", {20}), sized("resize", {10})});
+  EXPECT_EQ(cropped.draw({20, 30}, {}).width(), 10);
+  EXPECT_EQ(error_of([&] { cropped.draw({19, 30}, {}); }).kind(), ErrorKind::kBadSample);
+  const Geometry seen = chain({sized("center_crop", {20}), {"iou_crop", {{"size", 10.0}}}});
+  EXPECT_EQ(error_of([&] { seen.draw({19, 30}, {}); }).kind(), ErrorKind::kBadSample);
+  const Geometry bordered = chain({sized("center_crop", {20}), {"pad", {{"padding", 1.0}, {"fill", 9.0}}}});
+  EXPECT_EQ(bordered.draw({20, 20}, {}).width(), 22);
+  EXPECT_EQ(error_of([&] { bordered.draw({19, 20}, {}); }).kind(), ErrorKind::kBadSample);
 }
 
 TEST(Geometry, RandomFlipKeepsItsProbability) {

@@ -54,7 +54,7 @@ class IouCrop final : public GeometryOperator {
   }
 
   void apply_to(const SeenImage& image, Random& random, SamplingMap& map) const override {
-    if (map.x.shows_padding() || map.y.shows_padding()) fail(ErrorKind::kUsage, "{}", kPaddingResized);
+    if (map.x.shows_padding() || map.y.shows_padding()) fail(ErrorKind::kBadSample, "{}", kPaddingResized);
     const SidedCanvas canvas = draw_canvas(random, map);
     show(canvas, draw_part(random, canvas, image.boxes, map), map);
   }

@@ -1,4 +1,5 @@
 // pad: a border of one colour around the image.
+#include "stoker/base/error.h"
 #include "stoker/ops/geometry.h"
 
 namespace stoker {
@@ -26,6 +27,12 @@ class Pad final : public GeometryOperator {
 
   Padding padding() const override {
     return borders_.left + borders_.top + borders_.right + borders_.bottom > 0 ? Padding::kAdds : Padding::kKeeps;
+  }
+
+  void follow_padding(std::optional<PaddingColor>& color) const override {
+    if (padding() == Padding::kKeeps) return;
+    if (color && *color != fill_) fail(ErrorKind::kUsage, "{}", kColorsOfPadding);
+    color = fill_;
   }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override {

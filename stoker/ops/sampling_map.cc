@@ -104,12 +104,14 @@ void AxisMap::resize(int new_length) {
 
 void SamplingMap::resize(int new_width, int new_height, Filter new_filter) {
   if (x.shows_padding() || y.shows_padding()) {
-    fail(ErrorKind::kUsage, "{}", kPaddingResized);
+    fail(ErrorKind::kBadSample, "{}", kPaddingResized);
   }
-  if (new_width == x.length && new_height == y.length) return;
+  const bool stays = new_width == x.length && new_height == y.length;
+  if (!stays || !is_resized) filter = new_filter;
+  if (stays) return;
   x.resize(new_width);
   y.resize(new_height);
-  filter = new_filter;
+  is_resized = true;
 }
 
 void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color) {
@@ -120,7 +122,7 @@ void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& co
   y.crop(window.y, window.height);
   if (!pads) return;
   if (padded && fill != color) {
-    fail(ErrorKind::kUsage, "two operators pad with different colours; give both the same fill");
+    fail(ErrorKind::kBadSample, "{}", kColorsOfPadding);
   }
   fill = color;
 }

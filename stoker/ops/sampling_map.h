@@ -68,18 +68,21 @@ struct Area {
   double left = 0, top = 0, right = 0, bottom = 0;
 };
 
+// What is so for every image is refused when a recipe is made. Else it depends on the image, whose sample is then bad.
 constexpr std::string_view kPaddingResized = "padding cannot be resized; put resize before the operator that pads";
+constexpr std::string_view kColorsOfPadding = "two operators pad with different colours; give both the same fill";
 
 struct SamplingMap {
   AxisMap x, y;
-  Filter filter = Filter::kBilinear;   // of the last resize
+  Filter filter = Filter::kBilinear;   // of the last resize; of one to the size that is there, where no other was
+  bool is_resized = false;             // by an operator: a map may be resampled for the group that its image belongs to
   std::array<std::uint8_t, 3> fill{};  // the colour of padding
 
-  /// Cuts both axes to a window that may reach beyond what is shown, into padding of this colour. Throws kUsage if it
-  /// does, and padding of another colour is already there.
+  /// Cuts both axes to a window that may reach beyond what is shown, into padding of this colour. Throws kBadSample if
+  /// it does, and padding of another colour is already there.
   void crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color);
-  /// Stretches what is shown to this size; what has it already stays as it is. Throws kUsage if padding is shown, and
-  /// kLimit when next to nothing of the source is left.
+  /// Stretches what is shown to this size; what has it already stays as it is, but for a filter that is still open.
+  /// Throws kBadSample if padding is shown, and kLimit when next to nothing of the source is left.
   void resize(int new_width, int new_height, Filter new_filter);
 
   static SamplingMap identity(int width, int height) {

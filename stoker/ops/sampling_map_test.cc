@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 
 namespace stoker {
 namespace {
@@ -73,7 +73,8 @@ TEST(SamplingMap, PaddingCannotBeResized) {
   SamplingMap map = SamplingMap::identity(10, 10);
   map.x.crop(-1, 12);
   EXPECT_TRUE(map.x.shows_padding());
-  EXPECT_THROW(map.resize(5, 5, Filter::kBox), Error);
+  const Error error = error_of([&] { map.resize(5, 5, Filter::kBox); });
+  EXPECT_EQ(error.kind(), ErrorKind::kBadSample) << "operators that surely pad are refused before";
   map.x.crop(1, 10);  // the padding is cut off again
   EXPECT_FALSE(map.x.shows_padding());
   map.resize(5, 5, Filter::kBox);
@@ -99,13 +100,19 @@ TEST(SamplingMap, PaddingAroundACropIsPadding) {
   }
 }
 
-TEST(SamplingMap, AResizeToThePresentSizeChangesNothing) {
+TEST(SamplingMap, AResizeToThePresentSizeChangesNothingButAFilterThatIsOpen) {
   SamplingMap map = SamplingMap::identity(10, 10);
   map.resize(5, 4, Filter::kNearest);
   map.x.mirror();
   map.resize(5, 4, Filter::kBicubic);
   EXPECT_TRUE(map.x.flip);
   EXPECT_EQ(map.filter, Filter::kNearest);
+  map.is_resized = false;  // as for a draw group
+  map.resize(5, 4, Filter::kBicubic);
+  EXPECT_EQ(map.filter, Filter::kBicubic);
+  SamplingMap whole = SamplingMap::identity(10, 10);
+  whole.resize(10, 10, Filter::kBicubic);
+  EXPECT_FALSE(whole.x.resampled || whole.y.resampled) << "pixels stay as they are";
 }
 
 TEST(SamplingMap, ShrinksAsFarAsTheTargetAllowsOnBothAxes) {
@@ -136,7 +143,8 @@ TEST(SamplingMap, RefusesTwoColoursOfPadding) {
   map.crop_or_pad({-1, 0, 6, 4}, {1, 1, 1});
   EXPECT_EQ(map.fill[0], 1);
   map.crop_or_pad({0, 0, 5, 4}, {1, 1, 1});
-  EXPECT_THROW(map.crop_or_pad({-1, 0, 9, 4}, {2, 2, 2}), Error);
+  const Error error = error_of([&] { map.crop_or_pad({-1, 0, 9, 4}, {2, 2, 2}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
   SamplingMap cut = map;
   cut.crop_or_pad({0, 0, 3, 3}, {2, 2, 2});  // which pads nothing
   EXPECT_EQ(cut.fill, (std::array<std::uint8_t, 3>{1, 1, 1}));

@@ -203,7 +203,7 @@ class InfoJob {
       row.facts = decoder.read_facts(bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;
-      if (is_array(bytes)) return;
+      if (is_array(bytes, bytes.size())) return;
       row.soundness = Soundness::kBad;
       sample.bad = error.message();
     }

@@ -240,6 +240,7 @@ class IndexJob {
     while (const SweptSample* sample = sweep.next()) {
       count(path, *sample, made.told);
       writer.add(sample->row, options_.entry_points ? Bytes(sample->entry_points) : Bytes());
+      if (sample->row.fields.empty()) continue;
       const SampleField& last = sample->row.fields.back();
       tell_progress(done_ + std::min(last.offset + last.length, it.bytes));
     }
@@ -278,7 +279,8 @@ class IndexJob {
     ++result.samples;
     if (sample.row.soundness == Soundness::kConcealed) ++result.concealed;
     if (!sample.bad.empty()) {
-      result.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+      const std::vector<SampleField>& fields = sample.row.fields;
+      result.bad.push_back({path, sample.row.key, fields.empty() ? 0 : fields.front().offset, sample.bad});
     }
   }
 

@@ -64,6 +64,25 @@ TEST(IndexJob, MakesAnIndexAnewThatIsDamagedOrKnowsTooLittle) {
   EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it was another shard's";
 }
 
+TEST(IndexJob, ListsSamplesWithoutFieldsAsBad) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  folder.write("in.tar", tar_member("a.png", png) + tar_member("a.cls", "1") + tar_member("b.cls", "2") +
+                             tar_member("c.png", png) + tar_member("c.cls", "1") + tar_end());
+  pack({folder.path("in.tar")}, folder.path("out"),
+       {.format = &writable_format("parquet"), .bad = BadSamplePolicy::kKeep});
+  const IndexJobResult made =
+      index_shards({folder.path("out/shard-000000.parquet")}, {.folder = folder.path("indexes")});
+  EXPECT_EQ(made.samples, 3);
+  ASSERT_EQ(made.bad.size(), 1u);
+  EXPECT_EQ(made.bad[0].key, "b");
+  EXPECT_EQ(made.bad[0].reason, "it has no fields");
+  const auto data = open_dataset({folder.path("out/shard-000000.parquet")}, std::make_shared<InlineExecutor>(),
+                                 {.folder = folder.path("indexes")});
+  EXPECT_EQ(data->label(1), 2);
+  EXPECT_TRUE(data->row(1).fields.empty());
+}
+
 TEST(IndexJob, MakesAnIndexAnewThatKnowsNoChecksums) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1)));

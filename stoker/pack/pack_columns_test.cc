@@ -15,6 +15,7 @@
 #include "stoker/pack/pack_testing.h"
 #include "stoker/pack/verify_job.h"
 #include "stoker/storage/atomic_file.h"
+#include "stoker/tensor/npy_testing.h"
 
 namespace stoker {
 namespace {
@@ -228,6 +229,23 @@ TEST(PackParquet, NamesTheClassesInEachFile) {
       open_dataset({folder.path("out/shard-000001.parquet")}, std::make_shared<InlineExecutor>(), {.use = false});
   EXPECT_EQ(whole->classes().size(), 3u);
   EXPECT_EQ(shard->classes(), whole->classes());
+}
+
+TEST(PackParquet, KeepsSamplesThatHaveAnArrayAlone) {
+  TempFolder folder;
+  const std::vector<std::uint8_t> array = npy_file({.type = "|u1", .shape = "(4,)"}, as_bytes("1234"));
+  TarWriter tar(folder.path("in.tar"));
+  tar.add("a.jpg", noisy_jpeg(16, 16, 1));
+  tar.add("b.emb.npy", array);
+  tar.add("c.emb.npy", as_bytes("no array"));
+  tar.finish();
+  const PackResult packed = pack({folder.path("in.tar")}, folder.path("out"), {.format = &writable_format("parquet")});
+  EXPECT_EQ(packed.samples, 2);
+  ASSERT_EQ(packed.bad.size(), 1u);
+  EXPECT_EQ(packed.bad[0].key, "c");
+  const auto data = open_dataset({folder.path("out")}, std::make_shared<InlineExecutor>());
+  ASSERT_EQ(data->row(1).fields.size(), 1u);
+  EXPECT_EQ(data->row(1).fields[0].length, array.size());
 }
 
 TEST(PackParquet, SaysWhereValuesLieInEachRowGroup) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -95,6 +96,16 @@ TEST_P(PackFormat, TellsByItsIndexesWhatAScanTells) {
     EXPECT_EQ(row.soundness, Soundness::kClean);
     EXPECT_EQ(row.facts->width, 32);
     EXPECT_TRUE(row.image_field()->crc32c) << "as an index knows it, and a scan does not";
+  }
+}
+
+TEST_P(PackFormat, LeavesTheIndexesThatIndexingWouldMake) {
+  pack_to("out", options());
+  for (const std::string& shard : shards_in(folder_.path("out"))) {
+    if (!fs::exists(shard + ".sidx")) continue;  // it is in the shard
+    fs::remove_all(folder_.path("indexes"));
+    ASSERT_EQ(index_shards({shard}, {.folder = folder_.path("indexes")}).shards, 1);
+    EXPECT_EQ(files_below(folder_.path("indexes")).begin()->second, read_file(shard + ".sidx")) << shard;
   }
 }
 
@@ -295,6 +306,20 @@ TEST(PackTfRecord, RefusesNamesThatItsReadersTakeForOthers) {
   }
 }
 
+TEST(PackTfRecord, RefusesSamplesThatHaveNothingButAClass) {
+  TempFolder folder;
+  TarWriter tar(folder.path("in.tar"));
+  tar.add("a.cls", as_bytes("1"));
+  tar.add("a.txt", as_bytes("text"));
+  tar.add("b.cls", as_bytes("2"));
+  tar.finish();
+  const Error error =
+      error_of([&] { pack({folder.path("in.tar")}, folder.path("out"), {.format = &writable_format("tfrecord")}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'b'"), HasSubstr("no field besides its class")));
+  EXPECT_FALSE(fs::exists(folder.path("out")));
+}
+
 // --- RecordIO
 
 class PackRecordIo : public ::testing::Test {
@@ -357,6 +382,20 @@ TEST_F(PackRecordIo, KeepsLabelsOfAnyKindAndNone) {
     EXPECT_EQ(data->label(0), -1);
     EXPECT_EQ(data->row(0).fields.size(), 1u) << "no label";
   }
+}
+
+TEST_F(PackRecordIo, RefusesNumbersThatReadersTakeForClassesOrForNone) {
+  const auto refusal = [&](float number) {
+    std::string bytes(sizeof number, '\0');
+    store_little_endian(reinterpret_cast<std::uint8_t*>(bytes.data()), std::bit_cast<std::uint32_t>(number));
+    write_tar({{"a.png", png_}, {"a.label.f32", bytes}});
+    fs::remove_all(folder_.path("out"));
+    const Error error = error_of([&] { pack_in(); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return std::string(error.what());
+  };
+  EXPECT_THAT(refusal(5), AllOf(HasSubstr("sample 'a'"), HasSubstr("'label.f32' is 5"), HasSubstr("a class number")));
+  EXPECT_THAT(refusal(std::numeric_limits<float>::quiet_NaN()), HasSubstr("take for no label"));
 }
 
 TEST_F(PackRecordIo, SplitsARecordThatHoldsTheMagicNumber) {

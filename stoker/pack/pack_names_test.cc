@@ -4,8 +4,10 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/tfrecord/tfrecord_writer.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -80,6 +82,43 @@ TEST_F(PackNames, RefusesNamesThatLeadOutOfTheFolderTheyAreExtractedInto) {
                 AllOf(HasSubstr(folder_.path("in.tar")), HasSubstr(fmt::format("'{}/x'", key)), HasSubstr("extracts")));
     fs::remove_all(folder_.path("out"));
   }
+}
+
+TEST_F(PackNames, RefusesKeysThatReadersOfTarsWouldSplitElsewhere) {
+  const auto refusal = [&](const std::string& key) {
+    const std::vector<std::uint8_t> jpg = noisy_jpeg(8, 8, 1);
+    ExampleBuilder example;
+    example.add_bytes("__key__", {as_bytes(key)});
+    example.add_bytes("image", {jpg});
+    TfRecordWriter file(std::make_unique<AtomicFile>(folder_.path("in.tfrecord")));
+    file.add(example.message());
+    file.finish();
+    const Error error = error_of([&] { pack({folder_.path("in.tfrecord")}, folder_.path("out"), {}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << key;
+    EXPECT_FALSE(fs::exists(folder_.path("out")));
+    EXPECT_EQ(pack({folder_.path("in.tfrecord")}, folder_.path("mds"), {.format = &writable_format("mds")}).samples, 1);
+    fs::remove_all(folder_.path("mds"));
+    return std::string(error.what());
+  };
+  EXPECT_THAT(refusal("n1/img.1"), AllOf(HasSubstr("its key is 'n1/img.1'"), HasSubstr("would find 'n1/img'")));
+  EXPECT_THAT(refusal(std::string("a\0b", 3)), HasSubstr("would find none"));
+  EXPECT_THAT(refusal("n1/"), HasSubstr("would find none"));
+  EXPECT_THAT(refusal("./a"), HasSubstr("would find 'a'"));
+}
+
+TEST_F(PackNames, RefusesFieldsThatCannotBeMembersOfATar) {
+  const WritableFormat& tar = writable_format("tar");
+  const auto refusal = [&](std::string_view name) {
+    SampleRow row;
+    row.key = "a";
+    row.fields.push_back({.name = name, .part = {}});
+    const Error error = error_of([&] { tar.require_fits(row); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << name;
+    return error.message();
+  };
+  EXPECT_THAT(refusal("/../../up.jpg"), HasSubstr("a slash"));
+  EXPECT_THAT(refusal(std::string_view("jpg\0", 4)), HasSubstr("a zero byte"));
+  EXPECT_THAT(refusal(""), HasSubstr("or none"));
 }
 
 TEST_F(PackNames, KeepsTheKeysOfImagesThatShareTheirNamesUpToTheFirstDot) {

@@ -47,10 +47,11 @@ std::vector<std::string> texts_of(const Json& list) {
   return texts;
 }
 
-/// Whether all of them are folders of loose files, or lists of them.
+/// Whether all of them are folders of loose files. A list is none: its fields lie in it, or are made of it when it is
+/// read, and where its files are looked for is known only then.
 bool are_loose(const std::vector<FoundShard>& shards) {
-  return !shards.empty() && std::none_of(shards.begin(), shards.end(),
-                                         [](const FoundShard& shard) { return shard.format->is_one_file(); });
+  return !shards.empty() &&
+         std::all_of(shards.begin(), shards.end(), [](const FoundShard& shard) { return shard.format->is_folder(); });
 }
 
 std::vector<FoundShard> shards_in(const std::vector<std::string>& data, const PackOptions& options) {
@@ -149,8 +150,8 @@ class Planner {
       const std::int64_t number = selection.sample_at(position);
       source_.samples().read(number, row);
       stop_if_asked(options_.stop, row.source->name());
+      const bool is_taken = source_.takes(number, row);
       const std::int64_t label = selection.label_of(row.label);
-      const bool is_taken = source_.takes(row);
       const double bytes =
           is_taken ? growth_ * static_cast<double>(bytes_untransformed(row, label, *options_.format)) : 0;
       const bool is_full =
@@ -302,7 +303,7 @@ class TaskWorker {
   const PackWork work_;
   const TaskRecords records_;
   PlannedData data_;
-  std::shared_ptr<const ShardedDataset> samples_;  // of shards
+  std::shared_ptr<const ShardedDataset> samples_;  // of shards and lists
 };
 
 void TaskWorker::open(const std::vector<std::string>& data, bool loose) {

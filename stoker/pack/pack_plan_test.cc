@@ -92,6 +92,27 @@ TEST_F(PackByPlan, MakesTheSameOfListedSamplesWithOtherLabels) {
   }
 }
 
+TEST_F(PackByPlan, MakesTheSameOfLists) {
+  for (const char* name : {"a", "b", "c"}) folder_.write(fmt::format("in/{}.png", name), noisy_png(32, 32, *name));
+  const std::string lists[] = {
+      folder_.write("in/table.csv", "path,label,caption\na.png,1,hello\nb.png,0,\"say \"\"so\"\"\"\nc.png,1,world\n"),
+      folder_.write("in/lines.jsonl", "{\"path\": \"a.png\", \"label\": 1}\n{\"path\": \"b.png\", \"label\": 0}\n"),
+      folder_.write("in/array.json", "[{\"path\": \"a.png\", \"label\": 1}, {\"path\": \"b.png\", \"label\": 0}]"),
+      folder_.write("in/coco.json",
+                    R"({"images": [{"id": 1, "file_name": "a.png"}, {"id": 2, "file_name": "b.png"}],
+                        "annotations": [{"image_id": 2, "category_id": 3, "bbox": [1, 2, 3, 4]}],
+                        "categories": [{"id": 3, "name": "cat"}]})"),
+      folder_.write("beside/table.csv", "path,file:mask.png,note\n../in/a.png,../in/b.png,x\n../in/c.png,,y\n"),
+  };
+  const PackOptions options{.shard_bytes = 5000};
+  for (const std::string& list : lists) {
+    data_ = list;
+    fs::remove_all(folder_.path("plain"));
+    pack({list}, folder_.path("plain"), options);
+    EXPECT_EQ(shards_of(planned_at_once(options)), shards_of(files_below(folder_.path("plain")))) << list;
+  }
+}
+
 TEST_F(PackByPlan, MakesTheSameInAnyOrderTwiceAndAfterKills) {
   const auto expected = planned_at_once();
   const auto count = static_cast<std::size_t>(plan("out").tasks);

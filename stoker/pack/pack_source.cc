@@ -9,16 +9,19 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/threads.h"
+#include "stoker/format/class_number.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/pack/pack_work.h"
 #include "stoker/pack/sample_check.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
 
 // Changed whenever the same data and options would be packed into other bytes.
-constexpr int kPackVersion = 4;
+constexpr int kPackVersion = 5;
 
 /// Of what the fingerprint does not know: the names and sizes of all fields but the class, which packing may add.
 std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop) {
@@ -35,6 +38,16 @@ std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop
   return hasher.digest();
 }
 
+/// Reads the field "cls", which it has, and notes what it says. One that cannot be read is told of by the pack.
+void heed_class_field(SampleRow& row) {
+  const SampleField& field = *row.field("cls");
+  // Of one that is longer than any number, the beginning is not one either.
+  std::vector<std::uint8_t> text(
+      static_cast<std::size_t>(std::min<std::uint64_t>(field.length, kClassNumberBytesMax + 1)));
+  const auto read = [&] { read_fully(*row.source, field.offset, text, field.part); };
+  if (!fault_of_data(read, row.source->is_remote())) heed_class(row, as_text(text));
+}
+
 }  // namespace
 
 PackSource::PackSource(const std::vector<std::string>& data, const PackOptions& options,
@@ -45,7 +58,8 @@ PackSource::PackSource(const std::vector<std::string>& data, const PackOptions& 
       chosen_(chosen_of(with_fields(shards_, options.fields, options.stop), options)),
       of_images_(!options.fields.image.empty() || expects_images(samples().field_names())),
       fields_hash_(hash_of_fields(samples(), options.stop)),
-      selection_(samples(), options.classes, options.shuffle, options.stop) {
+      selection_(samples(), options.classes, options.shuffle, options.stop),
+      doubts_(samples(), of_images_, options.stop) {
   require_all_fit();
 }
 
@@ -62,19 +76,24 @@ PackSource::Chosen PackSource::chosen_of(std::shared_ptr<const Dataset> all, con
   return chosen;
 }
 
-bool PackSource::takes(const SampleRow& row) const {
-  const bool is_bad =
-      (of_images_ && !row.image_field()) || (row.label < 0 && row.field("cls"));  // by the rules of SampleChecker
+bool PackSource::takes(std::int64_t sample, SampleRow& row) const {
+  const SampleDoubt* const doubt = doubts_.find(sample);
+  row.says_unknown = doubt && doubt->says_unknown;
+  const bool is_bad = doubt && (doubt->lacks_class || doubt->lacks_array);
   return selection_.takes(row.label) && (!is_bad || options_.bad == BadSamplePolicy::kKeep);
 }
 
 void PackSource::require_all_fit() {
   SampleRow row;
+  bool saw_class = false;
   for (std::int64_t sample = 0; sample < samples().size(); ++sample) {
     samples().read(sample, row);
     stop_if_asked(options_.stop, row.source->name());
-    if (!takes(row)) continue;
+    if (!takes(sample, row)) continue;
     try {
+      // Of the samples with a label the first is read: in most data their fields "cls" hold the same kind of thing.
+      if (row.label >= 0 && row.field("cls") && !std::exchange(saw_class, true)) heed_class_field(row);
+      label_row(row, selection_.label_of(row.label));
       options_.format->require_fits(row);
     } catch (const Error& error) {
       throw error.with_context(describe(row));

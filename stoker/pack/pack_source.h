@@ -9,6 +9,7 @@
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_selection.h"
+#include "stoker/pack/sample_doubts.h"
 
 namespace stoker {
 
@@ -34,8 +35,9 @@ class PackSource {
   /// What decides which bytes are packed, and nothing else.
   std::string job() const;
 
-  /// Whether it is packed, as far as its row tells.
-  bool takes(const SampleRow& row) const;
+  /// Whether the sample with this row is packed, as far as that is known without looking at its image. Notes in the row
+  /// if its class field says that the class is unknown.
+  bool takes(std::int64_t sample, SampleRow& row) const;
 
  private:
   struct Chosen {
@@ -52,6 +54,7 @@ class PackSource {
   const bool of_images_;
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
+  const SampleDoubts doubts_;
   PackContents contents_;
 };
 

@@ -22,11 +22,9 @@ PackTrial try_packing(const PackSource& source, const PackWork& work, const Pack
 }
 
 std::uint64_t bytes_untransformed(const SampleRow& row, std::int64_t label, const WritableFormat& format) {
-  SweptSample sample;
-  sample.row = row;
-  sample.fields.resize(row.fields.size());
-  set_label(sample, label);
-  return format.bytes_of(sample.row);
+  SampleRow labelled = row;
+  label_row(labelled, label);
+  return format.bytes_of(labelled);
 }
 
 }  // namespace stoker

@@ -11,6 +11,7 @@
 #include "stoker/base/freed_memory.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
+#include "stoker/format/class_number.h"
 #include "stoker/pack/job_memory.h"
 #include "stoker/pack/sample_check.h"
 
@@ -25,6 +26,12 @@ void end_choice(SweptSample& sample) {
   sample.row.choose_image({});
   sample.row.soundness = soundness;
   if (!sample.row.facts) sample.entry_points.clear();
+}
+
+/// Among the fields, or after the last where it is none of them.
+std::size_t place_of_class(const SampleRow& row) {
+  const SampleField* const known = row.field("cls");
+  return known ? static_cast<std::size_t>(known - row.fields.data()) : row.fields.size();
 }
 
 /// The budget without what a shard takes while it is made; unset for the default. Throws kMemory where nothing is left.
@@ -63,18 +70,37 @@ void note_findings(const SweptSample& sample, std::int64_t number, PackedShard& 
   if (!sample.bad.empty()) packed.bad.push_back({number, sample.row.key, sample.bad});
 }
 
+void heed_class(SampleRow& row, std::string_view cls) {
+  if (row.relabelled) return;  // the user has said what takes its place
+  const std::optional<std::int64_t> number = parse_whole_number(cls, cls.size());
+  row.says_unknown = row.label < 0 && number && *number < 0;
+  if (row.label < 0 || number) return;
+  fail(ErrorKind::kUsage,
+       "its field 'cls' is '{}', and a pack has the class number there, which is {} by another field; rename the "
+       "field, or choose it for the label (--label-field cls)",
+       cls.substr(0, kClassNumberBytesMax / 2), row.label);
+}
+
+void label_row(SampleRow& row, std::int64_t label) {
+  row.label = label;
+  const std::size_t at = place_of_class(row);
+  const bool has_field = at < row.fields.size();
+  if (label < 0) {
+    if (has_field && row.relabelled) row.fields.erase(row.fields.begin() + static_cast<std::ptrdiff_t>(at));
+    return;
+  }
+  if (!has_field) row.fields.push_back({.name = "cls", .part = {}});
+  row.fields[at].length = std::to_string(label).size();
+}
+
 void set_label(SweptSample& sample, std::int64_t label) {
-  sample.row.label = label;
+  const std::size_t at = place_of_class(sample.row), before = sample.row.fields.size();
+  label_row(sample.row, label);
+  if (sample.row.fields.size() < before) sample.fields.erase(sample.fields.begin() + static_cast<std::ptrdiff_t>(at));
   if (label < 0) return;
   const std::string text = std::to_string(label);
   sample.label_text.assign(text.begin(), text.end());
-  const SampleField* known = sample.row.field("cls");
-  const std::size_t at = known ? static_cast<std::size_t>(known - sample.row.fields.data()) : sample.row.fields.size();
-  if (!known) {
-    sample.row.fields.push_back({.name = "cls", .part = {}});
-    sample.fields.emplace_back();
-  }
-  sample.row.fields[at].length = text.size();
+  sample.fields.resize(sample.row.fields.size());
   sample.fields[at] = sample.label_text;
 }
 
@@ -105,6 +131,9 @@ SampleSweep::Work PackWork::begin() const {
     if (!sample.bad.empty() && options_.bad == BadSamplePolicy::kFail) fail(ErrorKind::kBadSample, "{}", sample.bad);
     release(*transform);
     end_choice(sample);
+    const std::size_t cls = place_of_class(sample.row);
+    const bool heeds = cls < sample.row.fields.size() && !leaves_out(sample);
+    if (heeds) heed_class(sample.row, as_text(sample.fields[cls]));
     set_label(sample, label_of_(sample.row.label));
     if (!leaves_out(sample)) options_.format->require_fits(sample.row);
     sample.row.chunk_crcs.clear();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/packed_shard.h"
@@ -40,7 +41,14 @@ class PackWork {
 /// Notes that it was bad, or has damaged parts. `number`: its in the data.
 void note_findings(const SweptSample& sample, std::int64_t number, PackedShard& packed);
 
-/// Gives the sample its class number, also as a field that every reader of WebDataset tars knows.
+/// Notes in the row what its field "cls", which holds this text, says of the class. Throws kUsage, as a clause, for a
+/// text of the user's own in the place where the class number will be.
+void heed_class(SampleRow& row, std::string_view cls);
+
+/// Gives the row its class number, also as a field that every reader of WebDataset tars knows. Where it was given other
+/// labels, of which none is its own, it loses the old one.
+void label_row(SampleRow& row, std::int64_t label);
+/// The same with the field's bytes.
 void set_label(SweptSample& sample, std::int64_t label);
 
 }  // namespace stoker

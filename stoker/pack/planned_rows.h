@@ -1,5 +1,6 @@
-// The samples of one task of a planned pack, as the plan has them. Of shards it has the samples' numbers in the data
-// and their class numbers; of loose files, which a task would else have to list all, everything that a row says.
+// The samples of one task of a planned pack, as the plan has them. Of shards and lists it has the samples' numbers in
+// the data and their class numbers; of folders of loose files, which a task would else have to list all, everything
+// that a row says: such a file is one field.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace stoker {
 struct PlannedData {
   std::vector<std::string> field_names;          // by number
   std::string image;                             // the chosen field; empty: none was chosen
-  const Dataset* samples = nullptr;              // of shards; null where rows are frozen whole
+  const Dataset* samples = nullptr;              // of shards and lists; null where rows are frozen whole
   std::vector<std::shared_ptr<Source>> sources;  // of loose files, by number
 };
 

@@ -30,6 +30,7 @@ void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& 
 }
 
 std::string lacks_image(const SampleRow& row) {
+  if (row.fields.empty()) return "it has no fields";
   std::string names;
   for (const SampleField& field : row.fields) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", field.name);
   return fmt::format("it has no image, only {}", names);
@@ -54,9 +55,9 @@ bool expects_images(ShardScan& scan) {
   return false;
 }
 
-bool is_array(Bytes bytes) {
+bool is_array(Bytes beginning, std::uint64_t length) {
   try {
-    read_npy_layout(bytes, bytes.size());
+    read_npy_layout(beginning, length);
     return true;
   } catch (const Error&) {
     return false;
@@ -65,7 +66,7 @@ bool is_array(Bytes bytes) {
 
 bool holds_array(const SampleRow& row, std::span<const Bytes> fields) {
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
-    if (row.fields[i].name.ends_with("npy") && is_array(fields[i])) return true;
+    if (row.fields[i].name.ends_with("npy") && is_array(fields[i], fields[i].size())) return true;
   }
   return false;
 }
@@ -80,11 +81,11 @@ void contradict(SampleField& field, std::vector<std::uint32_t>& chunk_crcs) {
     chunk_crcs[chunk] = ~chunk_crcs[chunk];
 }
 
-/// Where nothing else says which class, a `cls` does: its number, or one below 0 for none; else the sample is of no
-/// use.
+/// Where nothing else says which class, or that there is none, a `cls` does: its number, or one below 0 for none; else
+/// the sample is of no use.
 std::string check_class(const SampleRow& row, std::span<const Bytes> fields) {
   const SampleField* const field = row.field("cls");
-  if (!field || row.label >= 0) return {};
+  if (!field || row.label >= 0 || row.relabelled) return {};
   const std::string_view text = as_text(fields[static_cast<std::size_t>(field - row.fields.data())]);
   if (parse_whole_number(text, text.size())) return {};
   return fmt::format("its field 'cls' is '{}', not a class number", text.substr(0, kClassNumberBytesMax / 2));
@@ -144,7 +145,7 @@ std::string SampleChecker::check_image(SampleRow& row, const SampleField& field,
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;  // the machine's fault
-    if (is_array(encoded)) return {};
+    if (is_array(encoded, encoded.size())) return {};
     return is_its_image ? error.message() : fmt::format("its field '{}': {}", field.name, error.message());
   }
   return {};

@@ -53,8 +53,9 @@ class SampleChecker {
 
 /// Why a sample that has neither image nor array is bad where the others do: nothing that trains on them can use it.
 std::string lacks_image(const SampleRow& row);
-/// Whether the bytes are an array of numbers: a picture, perhaps, or a volume, or anything else.
-bool is_array(Bytes bytes);
+/// Whether bytes, `length` of them, are an array of numbers: a picture, perhaps, or a volume, or anything else. The
+/// first kNpyHeaderBytesMax are enough.
+bool is_array(Bytes beginning, std::uint64_t length);
 /// Whether one of its fields is one.
 bool holds_array(const SampleRow& row, std::span<const Bytes> fields);
 

@@ -24,7 +24,7 @@ ManifestShard ShardWriter::finish() {
   const Fingerprint fingerprint = index_.fingerprint();
   const std::uint64_t sample_bytes = index_.sample_bytes();
   if (!made.index_tag && made.can_be_indexed) {
-    put_index_beside(made.bytes);
+    put_index_beside(made);
     made.beside.push_back(index_beside(shard_).name());
   }
   return {.name = shard_.name(),
@@ -37,10 +37,11 @@ ManifestShard ShardWriter::finish() {
           .beside = std::move(made.beside)};
 }
 
-void ShardWriter::put_index_beside(std::uint64_t bytes) {
+void ShardWriter::put_index_beside(const FinishedShard& made) {
   const std::shared_ptr<Source> written = stores_.open(shard_);
   put_whole(stores_, index_beside(shard_),
-            index_.finish({.data_bytes = bytes, .content_tag = content_tag(*written, bytes)}));
+            index_.finish(
+                {.data_bytes = made.bytes, .content_tag = content_tag(*written, made.bytes), .classes = made.classes}));
 }
 
 }  // namespace stoker

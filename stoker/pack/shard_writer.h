@@ -37,7 +37,7 @@ class ShardWriter {
   const std::vector<std::string>& field_names() const { return index_.field_names(); }
 
  private:
-  void put_index_beside(std::uint64_t bytes);
+  void put_index_beside(const FinishedShard& made);
 
   const WritableFormat& format_;
   const Stores& stores_;

@@ -147,25 +147,29 @@ class VerifyJob {
     verify_samples(name, opened);
     // Said last: a sample at fault says more than the shard that it lies in.
     fault_is_known = fault_is_known || result_.bad.size() > problems;
-    if (!shard.format->is_one_file()) return;  // no two of a folder's samples have one key
-    verify_whole(shard, opened, listed, fault_is_known);
-    name_repeated_keys(name, *opened.rows);
+    if (shard.format->is_one_file()) verify_whole(shard, opened, listed, fault_is_known);
+    if (!shard.format->is_folder()) name_repeated_keys(shard, *opened.rows);  // no two of a folder's have one key
   }
 
-  void name_repeated_keys(const std::string& shard, const ShardRows& rows) {
-    const RepeatedKeys found = find_repeated_keys(rows, shard, options_.stop);
+  void name_repeated_keys(const FoundShard& shard, const ShardRows& rows) {
+    const std::string& name = shard.location.shown();
+    const RepeatedKeys found = find_repeated_keys(rows, name, options_.stop);
     const auto offset_of = [](const SampleRow& row) { return row.fields.empty() ? 0 : row.fields.front().offset; };
     SampleRow row, first;
     for (const RepeatedKey& repeated : found.named) {
       rows.read(repeated.row, row);
       rows.read(repeated.first, first);
-      add({shard, row.key, offset_of(row),
-           fmt::format("the sample at byte {} has the same key: the members of a sample must be adjacent, and other "
-                       "samples need other keys",
-                       offset_of(first))});
+      std::string reason =
+          shard.format->is_one_file()
+              ? fmt::format(
+                    "the sample at byte {} has the same key: the members of a sample must be adjacent, and "
+                    "other samples need other keys",
+                    offset_of(first))
+              : fmt::format("sample {} of the list has the same key: name each file once", repeated.first);
+      add({name, row.key, offset_of(row), std::move(reason)});
     }
     const auto more = static_cast<std::uint64_t>(found.count) - found.named.size();
-    if (more > 0) add_problem(shard, fmt::format("{} more repeat the keys of others", counted(more, "sample")));
+    if (more > 0) add_problem(name, fmt::format("{} more repeat the keys of others", counted(more, "sample")));
   }
 
   /// What the manifest beside the shard says of it, if it says anything.

@@ -199,6 +199,17 @@ TEST_F(Verify, LooksAtEveryImageOfASampleAndAtItsClass) {
   }
 }
 
+TEST_F(Verify, NamesSamplesOfAListThatRepeatAKey) {
+  folder_.write("in/a.png", noisy_png(8, 8, 1));
+  folder_.write("in/b.png", noisy_png(8, 8, 2));
+  const std::string list = folder_.write("in/list.csv", "path,label\na.png,1\nb.png,2\na.png,1\n");
+  const VerifyResult result = verify({list}, {});
+  EXPECT_EQ(result.samples, 3);
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.bad[0].key, "a");
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("sample 0 of the list has the same key"));
+}
+
 TEST_F(Verify, KnowsChosenFieldsFromAllShards) {
   const std::string png(as_text(noisy_png(8, 8, 1)));
   const std::string without = folder_.write("a.tar", tar_member("a.png", png) + tar_end());

@@ -307,6 +307,9 @@ TEST(ArrayPlans, RefuseWhatCannotBe) {
   EXPECT_THAT(mistake(array().decode_array().array_crop({4}).resize(4)), HasSubstr("does not take arrays"));
   EXPECT_THAT(mistake(array().decode_array("u8", {}, 1, -1).array_crop({4})), HasSubstr("fill"));
   EXPECT_THAT(mistake(array().decode_array().array_crop({100'000, 100'000})), HasSubstr("more than the limit"));
+  constexpr int kMost = 1 << 30;
+  EXPECT_THAT(mistake(array().decode_array().array_crop({kMost, kMost, kMost})), HasSubstr("more than the limit"));
+  EXPECT_THAT(mistake(array().decode_array("f64").array_crop({4, kMost, kMost})), HasSubstr("more than the limit"));
   EXPECT_THAT(mistake(array().decode_array().array_crop({4}).view("label", "y.npy").like("z").decode_array()),
               HasSubstr("no view 'z' has an array"));
   EXPECT_THAT(

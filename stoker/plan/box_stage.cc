@@ -4,11 +4,10 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/ops/picture/warp.h"
-#include "stoker/plan/course_pixels.h"
-#include "stoker/plan/elastic_field.h"
 
 namespace stoker {
 namespace {
@@ -36,24 +35,102 @@ bool is_large_enough(const BoxOptions& options, const LabeledBox& box) {
   return box.has_area() && box.width() >= options.size_min && box.height() >= options.size_min;
 }
 
+/// A box without area.
+LabeledBox middle_of(const LabeledBox& box) {
+  LabeledBox middle = box;
+  middle.left = middle.right = (box.left + box.right) / 2;
+  middle.top = middle.bottom = (box.top + box.bottom) / 2;
+  return middle;
+}
+
 bool has_middle_in(const LabeledBox& box, double left, double top, double right, double bottom) {
   const double x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
   return x >= left && x < right && y >= top && y < bottom;
 }
 
-/// The smallest box that holds the corners, seen through the map. Of a corner behind the eye nothing is seen.
-LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
-  constexpr double kHalf = 0.5;  // a map's (0, 0) is the middle of the first pixel
-  LabeledBox result = nothing_of(box);
-  for (const double x : {box.left - kHalf, box.right - kHalf}) {
-    for (const double y : {box.top - kHalf, box.bottom - kHalf}) {
-      const std::array<double, 9>& m = to_output.m;
-      const double divisor = m[6] * x + m[7] * y + m[8];
-      if (divisor <= 0) continue;
-      const double at_x = on_grid((m[0] * x + m[1] * y + m[2]) / divisor) + kHalf;
-      const double at_y = on_grid((m[3] * x + m[4] * y + m[5]) / divisor) + kHalf;
-      take_in(result, at_x, at_y, at_x, at_y);
+constexpr double kHalf = 0.5;  // a map's (0, 0) is the middle of the first pixel
+
+/// A part of a box, from the middle of the first pixel. Its corners are what the cuts leave of four.
+struct BoxPart {
+  std::array<PlanePoint, 20> corners{};  // eight in fact; by rounding, half as many more come with each of four cuts
+  std::size_t count = 0;
+
+  explicit BoxPart(const LabeledBox& box) {
+    add({box.left - kHalf, box.top - kHalf});
+    add({box.right - kHalf, box.top - kHalf});
+    add({box.right - kHalf, box.bottom - kHalf});
+    add({box.left - kHalf, box.bottom - kHalf});
+  }
+  void add(PlanePoint corner) { corners[count++] = corner; }
+
+  /// Keeps what lies where a x + b y + c is not negative.
+  void cut(double a, double b, double c) {
+    const BoxPart before = *this;
+    count = 0;
+    for (std::size_t i = 0; i < before.count; ++i) {
+      const PlanePoint p = before.corners[i], q = before.corners[(i + 1) % before.count];
+      const double at_p = a * p.x + b * p.y + c, at_q = a * q.x + b * q.y + c;
+      if (at_p >= 0) add(p);
+      if ((at_p < 0) == (at_q < 0)) continue;
+      const double way = at_p / (at_p - at_q);
+      add({p.x + way * (q.x - p.x), p.y + way * (q.y - p.y)});
     }
+  }
+
+  double area() const {
+    double twice = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const PlanePoint p = corners[i], q = corners[(i + 1) % count];
+      twice += p.x * q.y - q.x * p.y;
+    }
+    return twice / 2;
+  }
+};
+
+double divisor_at(const PlaneMap& map, PlanePoint p) { return map.m[6] * p.x + map.m[7] * p.y + map.m[8]; }
+
+void take_in(LabeledBox& box, const PlaneMap& to_output, PlanePoint p) {
+  const std::array<double, 9>& m = to_output.m;
+  const double divisor = divisor_at(to_output, p);
+  const double at_x = on_grid((m[0] * p.x + m[1] * p.y + m[2]) / divisor) + kHalf;
+  const double at_y = on_grid((m[3] * p.x + m[4] * p.y + m[5]) / divisor) + kHalf;
+  take_in(box, at_x, at_y, at_x, at_y);
+}
+
+/// Whether the horizon lies in the box: its map goes to infinity there, and comes back from the other side.
+bool has_horizon(const LabeledBox& box, const PlaneMap& to_output) {
+  const BoxPart whole(box);
+  const auto ahead = std::count_if(whole.corners.begin(), whole.corners.begin() + 4,
+                                   [&](PlanePoint corner) { return divisor_at(to_output, corner) > 0; });
+  return ahead != 0 && ahead != 4;
+}
+
+/// The smallest box that holds the corners, seen through the map.
+LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
+  LabeledBox result = nothing_of(box);
+  const BoxPart whole(box);
+  for (std::size_t i = 0; i < whole.count; ++i) take_in(result, to_output, whole.corners[i]);
+  return result;
+}
+
+/// What an output of this size shows of a box with the horizon in it, on either side of this: as the image, which knows
+/// of no horizon. `share` is that of the box's area.
+LabeledBox shown_around_horizon(const LabeledBox& box, const PlaneMap& to_output, ImageSize out, double& share) {
+  const std::array<double, 9>& m = to_output.m;
+  LabeledBox result = nothing_of(box);
+  share = 0;
+  for (const double side : {1.0, -1.0}) {  // where the divisor has this sign, x >= 0 is X >= 0 with this sign
+    BoxPart part(box);
+    for (const auto& [row, length] : {std::pair(0, out.width), std::pair(3, out.height)}) {
+      const auto cut = [&](double sign, double of_divisor) {
+        const auto at = [&](int i) { return side * (sign * m[row + i] + of_divisor * m[6 + i]); };
+        part.cut(at(0), at(1), at(2));
+      };
+      cut(1, kHalf);
+      cut(-1, length - kHalf);
+    }
+    for (std::size_t i = 0; i < part.count; ++i) take_in(result, to_output, part.corners[i]);
+    share += part.area() / (box.width() * box.height());
   }
   return result;
 }
@@ -62,6 +139,7 @@ LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
 
 const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes text, const ImageCourse& course) {
   middle_seen_ = options.middle_seen;
+  visible_min_ = options.visible_min;
   read_boxes(options, text, course.image, boxes_, options.with_details ? &details_ : nullptr);
   courses_.clear();
   for (const LabeledBox& box : boxes_) courses_.push_back({box});
@@ -114,37 +192,55 @@ void BoxStage::clip(double left, double top, double right, double bottom) {
 
 void BoxStage::warp(const PictureStep& step, ImageSize out) {
   const std::optional<PlaneMap> to_output = map_of(step).inverse();
-  for (Course& course : courses_) {
-    if (is_empty(course.box)) continue;
-    course.box = to_output ? moved(course.box, *to_output) : nothing_of(course.box);
+  for (auto& [box, visible] : courses_) {
+    if (is_empty(box)) continue;
+    if (!to_output) {
+      box = nothing_of(box);
+    } else if (!has_horizon(box, *to_output)) {
+      box = moved(box, *to_output);
+    } else if (middle_seen_ && !has_middle_in(moved(middle_of(box), *to_output), 0, 0, out.width, out.height)) {
+      box = nothing_of(box);
+    } else {
+      double share = 0;
+      box = shown_around_horizon(box, *to_output, out, share);
+      visible *= share;
+    }
   }
   clip(0, 0, out.width, out.height);
 }
 
 /// The pixels of the output that show a pixel of the box.
 void BoxStage::follow_field(const PictureStep& step, ImageSize in, ImageSize out) {
-  constexpr std::size_t kLooksMax = std::size_t{1} << 32;  // each pixel is looked for in each box
-  struct Followed {
-    LabeledBox box, found;
-    std::size_t number;  // of the course
+  constexpr std::ptrdiff_t kFollowedMax = 65'536;
+  const auto is_followed = [&](const Course& course) {
+    return !is_empty(course.box) && course.visible >= visible_min_;  // else it is left out in the end
   };
-  std::vector<Followed> boxes;
-  for (std::size_t i = 0; i < courses_.size(); ++i) {
-    const LabeledBox& box = courses_[i].box;
-    if (!is_empty(box)) boxes.push_back({box, nothing_of(box), i});
+  if (const auto count = std::count_if(courses_.begin(), courses_.end(), is_followed); count > kFollowedMax) {
+    fail(ErrorKind::kBadSample, "it has {} boxes, too many to follow an elastic field: the limit is {}", count,
+         kFollowedMax);
   }
-  if (boxes.size() > kLooksMax / pixels_of(out)) {
-    fail(ErrorKind::kBadSample, "it has {} boxes, too many to follow an elastic field of {} x {} pixels", boxes.size(),
-         out.width, out.height);
-  }
-  for_each_place(step, in, out, [&](int x, int y, double from_x, double from_y) {
-    for (Followed& one : boxes) {
-      const LabeledBox& box = one.box;
+  places_.find(step, in, out);
+  for (Course& course : courses_) {
+    if (!is_followed(course)) continue;
+    const LabeledBox box = course.box;
+    LabeledBox found = nothing_of(box);
+    const auto may_add = [&](const FieldPlaces::Square& square) {
+      const bool apart =
+          square.right < box.left || square.left >= box.right || square.bottom < box.top || square.top >= box.bottom;
+      const bool is_found = square.begin_x >= found.left && square.end_x <= found.right &&
+                            square.begin_y >= found.top && square.end_y <= found.bottom;
+      if (apart || is_found) return false;
+      const bool inside =
+          square.left >= box.left && square.right < box.right && square.top >= box.top && square.bottom < box.bottom;
+      if (inside) take_in(found, square.begin_x, square.begin_y, square.end_x, square.end_y);
+      return !inside;
+    };
+    places_.visit(may_add, [&](int x, int y, double from_x, double from_y) {
       const bool shows = from_x >= box.left && from_x < box.right && from_y >= box.top && from_y < box.bottom;
-      if (shows) take_in(one.found, x, y, x + 1, y + 1);
-    }
-  });
-  for (const Followed& one : boxes) courses_[one.number].box = one.found;
+      if (shows) take_in(found, x, y, x + 1, y + 1);
+    });
+    course.box = found;
+  }
 }
 
 bool is_kept(const BoxOptions& options, const LabeledBox& seen, const LabeledBox& whole) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stoker/plan/box_reader.h"
+#include "stoker/plan/elastic_field.h"
 #include "stoker/plan/image_course.h"
 
 namespace stoker {
@@ -29,9 +30,11 @@ class BoxStage {
     double visible = 1;  // share of its area
   };
   bool middle_seen_ = false;
+  double visible_min_ = 0;
   std::vector<LabeledBox> boxes_;
   std::vector<ObjectDetails> details_;
   std::vector<Course> courses_;
+  FieldPlaces places_;
 };
 
 /// Whether so much is seen of a whole box, once it is cut, that it is kept.

@@ -27,6 +27,12 @@ bool asks_for_pairs(const OperatorCall& call) {
          call.text("labels") == "pair";
 }
 
+bool is_image_to_mix(const OperatorCall& call, const ViewPlan& view) {
+  if (view.kind != ViewKind::kImage) return false;
+  const std::vector<std::string> wanted = names_in(call.text("views"));
+  return call.text("views") == "all" || std::find(wanted.begin(), wanted.end(), view.name) != wanted.end();
+}
+
 // "image, depth"
 std::vector<std::size_t> images_of(const OperatorCall& call, const std::vector<ViewPlan>& views) {
   std::vector<std::size_t> images;
@@ -45,9 +51,7 @@ std::vector<std::size_t> images_of(const OperatorCall& call, const std::vector<V
            fmt::join(known, ", "));
     }
   }
-  const auto left_out = [&](std::size_t view) {
-    return std::find(wanted.begin(), wanted.end(), views[view].name) == wanted.end();
-  };
+  const auto left_out = [&](std::size_t view) { return !is_image_to_mix(call, views[view]); };
   images.erase(std::remove_if(images.begin(), images.end(), left_out), images.end());
   if (images.empty()) fail(ErrorKind::kUsage, "views names no image");
   return images;
@@ -113,6 +117,35 @@ void find_labels(const std::vector<ViewPlan>& views, MixProgram& program, std::v
   }
 }
 
+// What a view has to do with mixing; nothing: "".
+std::string part_in_mixing(const OperatorCall& call, const ViewPlan& view, const std::vector<ViewPlan>& views) {
+  if (is_label(view) || view.one_hot.classes > 0 || view.name == "label") return "a label";
+  if (is_image_to_mix(call, view)) return "an image that it mixes";
+  if (!view.goes_along() || !is_image_to_mix(call, views[view.like])) return "";
+  return fmt::format("which goes along with view '{}'", views[view.like].name);
+}
+
+void check_function_of_mixing(const OperatorCall& call, const FunctionSpec& function,
+                              const std::vector<ViewPlan>& views) {
+  const auto refuse = [&](std::string_view verb, const std::string& view, std::string_view part, bool is_image) {
+    fail(ErrorKind::kUsage,
+         "function '{}' {} '{}', {}: what functions take and give is not mixed. Leave out {}, and mix in the training "
+         "loop or in a function of whole batches{}",
+         function.name, verb, view, part, call.name, is_image ? "; or name the images to mix in views" : "");
+  };
+  for (const TakenValue& taken : function.takes) {
+    // What is given under the view's name is another one, before it.
+    const auto view = std::find_if(views.begin(), views.end(), [&](const ViewPlan& each) {
+      return each.kind != ViewKind::kGiven && each.name == taken.view;
+    });
+    const std::string part = part_in_mixing(call, *view, views);
+    if (!part.empty()) refuse("takes view", taken.view, part, view->kind == ViewKind::kImage);
+  }
+  for (const GivenValue& given : function.gives) {
+    if (given.name == "label") refuse("gives", given.name, "a label", false);
+  }
+}
+
 std::size_t add_view(ViewPlan view, std::vector<ViewPlan>& views) {
   for (const ViewPlan& other : views) {
     if (other.name != view.name) continue;
@@ -165,6 +198,17 @@ MixProgram compile_mixing(const std::vector<OperatorCall>& calls, std::vector<Vi
     }
   }
   return program;
+}
+
+void check_functions_of_mixing(const std::vector<OperatorCall>& calls, const std::vector<ViewPlan>& views,
+                               const Recipe& recipe) {
+  for (const OperatorCall& call : calls) {
+    try {
+      for (const FunctionSpec& function : recipe.functions()) check_function_of_mixing(call, function, views);
+    } catch (const Error& error) {
+      throw error.with_context(brief(call));
+    }
+  }
 }
 
 }  // namespace stoker

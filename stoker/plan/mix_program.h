@@ -12,6 +12,7 @@
 
 namespace stoker {
 
+class Recipe;
 struct ViewPlan;
 
 /// What shares one draw.
@@ -52,5 +53,10 @@ struct MixProgram {
 /// Adds the views that the calls ask for. Throws kUsage for calls that do not suit the views, and kLimit for images
 /// that are too large.
 MixProgram compile_mixing(const std::vector<OperatorCall>& calls, std::vector<ViewPlan>& views);
+
+/// Throws kUsage if functions take or give what the calls ought to mix: samples are mixed where their outputs lie, and
+/// what functions take lies elsewhere. `views` are all, those that functions take included.
+void check_functions_of_mixing(const std::vector<OperatorCall>& calls, const std::vector<ViewPlan>& views,
+                               const Recipe& recipe);
 
 }  // namespace stoker

@@ -127,6 +127,53 @@ TEST(MixProgram, LetsOtherNumbersBe) {
   EXPECT_THAT(Plan(regression).mixing().soft, ElementsAre(1)) << "a label in float32 is mixed as it is";
 }
 
+FunctionSpec own_function(const std::vector<TakenValue>& takes, const std::vector<GivenValue>& gives,
+                          bool whole_batch = false) {
+  return {.name = "own",
+          .python = "module:own",
+          .whole_batch = whole_batch,
+          .home = FunctionHome::kThread,
+          .takes = takes,
+          .gives = gives};
+}
+
+// Samples are mixed where their outputs lie, and what functions take lies elsewhere.
+TEST(MixProgram, RefusesFunctionsOfWhatItMixes) {
+  const auto with = [](Recipe recipe, const std::string& view, bool whole_batch) {
+    return recipe.map(own_function({{view}}, {{"number", DType::kI64}}, whole_batch));
+  };
+  Recipe masks = soft_labels(), boxes = soft_labels(), twins = soft_labels();
+  masks.view("mask", "png").like("image").decode_mask();
+  boxes.view("boxes", "json").like("image").decode_boxes("coco").view("classes").like("boxes").box_labels();
+  twins.view("other").decode().resize(8, 6);
+  for (const bool whole_batch : {false, true}) {
+    EXPECT_THAT(refusal(with(masks, "mask", whole_batch).cutmix()),
+                HasSubstr("function 'own' takes view 'mask', which goes along with view 'image': what "
+                          "functions take and give is not mixed"));
+    EXPECT_THAT(refusal(with(soft_labels(), "label", whole_batch).mixup()),
+                HasSubstr("function 'own' takes view 'label', a label: what"));
+    EXPECT_THAT(refusal(with(twins, "image", whole_batch).mixup()),
+                HasSubstr("takes view 'image', an image that it mixes: what functions take and give is not mixed. "
+                          "Leave out mixup, and mix in the training loop or in a function of whole batches; or name"));
+  }
+  for (const char* view : {"boxes", "classes"}) {
+    EXPECT_THAT(refusal(with(boxes, view, false).mosaic()), HasSubstr("goes along with view 'image'")) << view;
+  }
+  Recipe given = Recipe::from_toml(
+      "[[view]]\nname = 'image'\noperators = [{op = 'decode'}, {op = 'resize', size = [8, 6]}]\n"
+      "[[view]]\nname = 'class'\nfield = 'json'\noperators = [{op = 'json_number', key = '/class'}]");
+  EXPECT_THAT(refusal(given.map(own_function({{"class"}}, {{"label", DType::kI64}})).mixup()),
+              HasSubstr("function 'own' gives 'label', a label"));
+}
+
+TEST(MixProgram, LetsFunctionsTakeWhatItDoesNotMix) {
+  Recipe recipe = soft_labels();
+  recipe.view("other").decode().resize(8, 6).view("mask", "png").like("other").decode_mask();
+  recipe.view("id", "json").json_number("/id");
+  recipe.map(own_function({{"other"}, {"mask"}, {"id"}}, {{"number", DType::kI64}}));
+  EXPECT_THAT(Plan(recipe.mixup(1, 1, "batch", "soft", "image")).mixing().steps[0].images, ElementsAre(0));
+}
+
 std::vector<float> one_hot_of(std::int64_t label, const std::string& arguments, bool reference) {
   const Plan plan(Recipe::from_toml("[[view]]\nname = 'label'\noperators = [{op = 'one_hot', " + arguments + "}]"));
   CpuExecutor fast(plan);

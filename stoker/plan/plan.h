@@ -29,7 +29,7 @@
 namespace stoker {
 
 /// Goes up whenever the same recipe, seed and data would give other pixels or another order.
-constexpr int kSemanticsVersion = 7;
+constexpr int kSemanticsVersion = 8;
 
 /// What a view of images comes to.
 struct ImageProgram {

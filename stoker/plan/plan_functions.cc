@@ -92,6 +92,7 @@ void Plan::compile_views() {
 
 // Mixing knows outputs only, and adds some.
 void Plan::compile_outputs_of_mixing() {
+  check_functions_of_mixing(recipe_.batch(), views_, recipe_);
   const auto border = views_.begin() + static_cast<std::ptrdiff_t>(output_count_);
   std::vector<ViewPlan> taken(std::make_move_iterator(border), std::make_move_iterator(views_.end()));
   views_.erase(border, views_.end());

@@ -8,7 +8,6 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/picture/warp.h"
-#include "stoker/plan/elastic_field.h"
 
 namespace stoker {
 namespace {
@@ -97,6 +96,7 @@ void PointStage::warp(const PictureStep& step, ImageSize out) {
     const std::array<double, 9> m = to_output.value_or(PlaneMap()).m;
     const double x = point.x - kHalfPixel, y = point.y - kHalfPixel;  // a map's (0, 0) is the middle of the first pixel
     const double divisor = m[6] * x + m[7] * y + m[8];
+    // Beyond the horizon the image is shown mirrored, and there left and right would have other names.
     point.seen = to_output && divisor > 0;
     point.x = on_grid((m[0] * x + m[1] * y + m[2]) / divisor) + kHalfPixel;
     point.y = on_grid((m[3] * x + m[4] * y + m[5]) / divisor) + kHalfPixel;
@@ -106,20 +106,29 @@ void PointStage::warp(const PictureStep& step, ImageSize out) {
 
 /// Of all pixels the one that shows the place nearest to the point is the one, and near it the field hardly changes.
 void PointStage::follow_field(const PictureStep& step, ImageSize in, ImageSize out) {
-  moved_ = points_;
-  distances_.assign(points_.size(), 1);  // in pixels, squared: what is farther away is not seen
-  for (Point& point : moved_) point.seen = false;
-  for_each_place(step, in, out, [&](int x, int y, double from_x, double from_y) {
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (!points_[i].seen) continue;
-      const double across = points_[i].x - from_x, down = points_[i].y - from_y;
+  places_.find(step, in, out);
+  for (Point& point : points_) {
+    if (!point.seen) continue;
+    double least = 1;  // in pixels, squared: what is farther away is not seen
+    std::optional<std::size_t> nearest;
+    Point moved{0, 0, false};
+    const auto may_be_near = [&](const FieldPlaces::Square& square) {
+      const double across = std::max({square.left - point.x, point.x - square.right, 0.0});
+      const double down = std::max({square.top - point.y, point.y - square.bottom, 0.0});
+      return across * across + down * down <= least;
+    };
+    places_.visit(may_be_near, [&](int x, int y, double from_x, double from_y) {
+      const double across = point.x - from_x, down = point.y - from_y;
       const double distance = across * across + down * down;
-      if (!(distance < distances_[i])) continue;
-      distances_[i] = distance;
-      moved_[i] = {x + kHalfPixel + across, y + kHalfPixel + down, true};
-    }
-  });
-  points_.swap(moved_);
+      const std::size_t pixel = index_of(out, x, y);
+      // Of several, the first one in the order of rows.
+      if (!(distance < least || (nearest && distance == least && pixel < *nearest))) return;
+      least = distance;
+      nearest = pixel;
+      moved = {x + kHalfPixel + across, y + kHalfPixel + down, true};
+    });
+    point = moved;
+  }
   clip(0, 0, out.width, out.height);
 }
 

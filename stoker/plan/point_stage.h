@@ -6,6 +6,7 @@
 
 #include "stoker/ops/object_options.h"
 #include "stoker/plan/box_reader.h"
+#include "stoker/plan/elastic_field.h"
 #include "stoker/plan/image_course.h"
 
 namespace stoker {
@@ -31,8 +32,8 @@ class PointStage {
   void follow_field(const PictureStep& step, ImageSize in, ImageSize out);
   void clip(double left, double top, double right, double bottom);
 
-  std::vector<Point> points_, moved_;
-  std::vector<double> distances_;
+  std::vector<Point> points_;
+  FieldPlaces places_;
 };
 
 /// The numbers of an object's points; none if it has no points. Throws kBadSample for another number of them.

@@ -170,6 +170,7 @@ Recipe& Recipe::set_decode_mode(std::string_view mode) {
       if (call.name != wanted.name) continue;
       for (auto& [arg, value] : call.args) {
         if (arg == "mode") value = owned(mode);
+        if (arg == "scale" && mode != "planar") value = owned("full");  // planes alone are decoded smaller
       }
     }
   }

@@ -94,7 +94,8 @@ class Recipe {
   Recipe& set_tail(std::string_view tail);
   /// Throws kUsage for less than 1.
   Recipe& set_batch_repeats(std::int64_t repeats);
-  /// Sets this mode in all decode operators; throws kUsage for an unknown mode.
+  /// Sets this mode in all decode operators, and scale='full' if it is a faithful one, which knows no other. Throws
+  /// kUsage for an unknown mode.
   Recipe& set_decode_mode(std::string_view mode);
 
   // The operators as a chain; what they mean stands in `stoker ops`.

@@ -33,6 +33,14 @@ std::string with_operator(const std::string& op) {
   return "[[view]]\nname = 'image'\noperators = [\n  { op = 'decode' },\n  " + op + ",\n]\n";
 }
 
+TEST(Recipe, AnotherModeOfDecodingBringsAScaleThatItKnows) {
+  const auto scaled = [](std::string_view mode) {
+    return Recipe().decode("planar", "ignore", "auto").random_resized_crop(8).set_decode_mode(mode);
+  };
+  EXPECT_EQ(scaled("faithful"), Recipe().decode("faithful").random_resized_crop(8)) << "others are for planes";
+  EXPECT_EQ(scaled("planar"), Recipe().decode("planar", "ignore", "auto").random_resized_crop(8));
+}
+
 Recipe small_chain() { return Recipe().decode().random_resized_crop(8); }
 
 TEST(Recipe, NamedOnesSurviveTheirTomlForm) {

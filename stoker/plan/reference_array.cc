@@ -194,7 +194,7 @@ void reference_array(const ArrayProgram& program, int field, const SampleInput& 
   for (std::size_t i = 0; i < count; ++i, places.next()) {
     const std::optional<std::uint64_t> offset = places.offset();
     const PlainNumber number = offset ? plain_number(stored + *offset, layout.dtype, layout.is_big_endian) : fill;
-    if (offset && program.steps.empty() && layout.dtype == program.dtype) {
+    if (offset && program.steps.empty() && layout.dtype == program.dtype && is_float(program.dtype)) {
       const std::uint64_t bits = bits_at(stored + *offset, item, layout.is_big_endian);  // whatever a NaN's are
       std::memcpy(out.data() + i * item, &bits, item);
     } else if (program.steps.empty()) {

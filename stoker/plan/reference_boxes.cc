@@ -1,10 +1,12 @@
 #include "stoker/plan/reference_boxes.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
 
 #include "stoker/base/error.h"
-#include "stoker/ops/picture/warp_meaning.h"
+#include "stoker/ops/picture/warp.h"
 #include "stoker/plan/reference_points.h"
 
 namespace stoker {
@@ -54,13 +56,89 @@ struct BoxOnItsWay {
   }
 };
 
-void warp_corners(const PictureStep& step, BoxOnItsWay& box) {
+/// A corner of what the output shows of a box: where, and of what place. Both from the middle of the first pixel.
+struct ShownCorner {
+  SeenPoint output, source;
+};
+
+/// Those of the output, those of the box, and where the sides of both cross: of these the ones that lie in both.
+std::vector<ShownCorner> corners_shown(const PictureStep& step, const BoxOnItsWay& box, ImageSize out) {
+  constexpr double kNear = 1e-6;
+  const std::array<double, 9> m = map_of(step).m;
+  const double columns[] = {-kToMiddle, out.width - kToMiddle}, rows[] = {-kToMiddle, out.height - kToMiddle};
+  const double sides[] = {box.left() - kToMiddle, box.right() - kToMiddle, box.top() - kToMiddle,
+                          box.bottom() - kToMiddle};
+  std::vector<ShownCorner> shown;
+  const auto lies_in = [&](double at, const double* range) { return at >= range[0] - kNear && at <= range[1] + kNear; };
+  const auto add = [&](SeenPoint p) {
+    const double divisor = m[6] * p.x + m[7] * p.y + m[8];
+    const SeenPoint from{(m[0] * p.x + m[1] * p.y + m[2]) / divisor, (m[3] * p.x + m[4] * p.y + m[5]) / divisor};
+    const bool is_seen =
+        lies_in(p.x, columns) && lies_in(p.y, rows) && lies_in(from.x, sides) && lies_in(from.y, sides + 2);
+    if (is_seen) shown.push_back({p, from});
+  };
+  for (int i = 0; i < 4; ++i) {
+    add({columns[i / 2], rows[i % 2]});
+    if (const auto corner = just_before_warp(step, {sides[i / 2], sides[2 + i % 2]})) add(*corner);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const int row = i < 2 ? 0 : 3;
+    const double side = sides[i], a = m[row] - side * m[6], b = m[row + 1] - side * m[7], c = m[row + 2] - side * m[8];
+    for (const double x : columns) add({x, -(a * x + c) / b});
+    for (const double y : rows) add({-(b * y + c) / a, y});
+  }
+  return shown;
+}
+
+/// Of the places around which the corners go.
+double area_within(std::vector<SeenPoint> corners) {
+  SeenPoint middle{0, 0};
+  for (const SeenPoint& corner : corners) {
+    middle.x += corner.x / static_cast<double>(corners.size());
+    middle.y += corner.y / static_cast<double>(corners.size());
+  }
+  const auto turn = [&](const SeenPoint& p) {  // grows with the angle around the middle
+    const double x = p.x - middle.x, y = p.y - middle.y;
+    const double part = x / std::max(std::abs(x) + std::abs(y), 1e-300);
+    return y < 0 ? part - 1 : 1 - part;
+  };
+  std::sort(corners.begin(), corners.end(), [&](const auto& p, const auto& q) { return turn(p) < turn(q); });
+  double twice = 0;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const SeenPoint p = corners[i], q = corners[(i + 1) % corners.size()];
+    twice += (p.x - middle.x) * (q.y - middle.y) - (q.x - middle.x) * (p.y - middle.y);
+  }
+  return twice / 2;
+}
+
+/// Of a box with the map's horizon in it, what is seen on either side.
+void warp_around_horizon(const PictureStep& step, ImageSize out, bool by_middle, BoxOnItsWay& box) {
+  const auto middle =
+      before_warp(step, {(box.left() + box.right()) / 2 - kToMiddle, (box.top() + box.bottom()) / 2 - kToMiddle});
+  const bool middle_is_seen = middle && middle->x >= -kToMiddle && middle->x < out.width - kToMiddle &&
+                              middle->y >= -kToMiddle && middle->y < out.height - kToMiddle;
+  if (by_middle && !middle_is_seen) return box.corners.clear();
+  std::vector<SeenPoint> seen, sources[2];
+  for (const ShownCorner& corner : corners_shown(step, box, out)) {
+    seen.push_back({on_grid(corner.output.x) + kToMiddle, on_grid(corner.output.y) + kToMiddle});
+    sources[is_ahead(step, corner.output)].push_back(corner.source);
+  }
+  box.visible *= (area_within(sources[0]) + area_within(sources[1])) / box.area();
+  box.corners = seen;
+}
+
+void warp_corners(const PictureStep& step, ImageSize out, bool by_middle, BoxOnItsWay& box) {
+  if (box.corners.empty()) return;
+  box.become(box.left(), box.top(), box.right(), box.bottom());
   std::vector<SeenPoint> moved;
-  if (!box.corners.empty()) box.become(box.left(), box.top(), box.right(), box.bottom());
+  std::size_t ahead = 0;
   for (const SeenPoint& corner : box.corners) {
     const std::optional<SeenPoint> at = before_warp(step, {corner.x - kToMiddle, corner.y - kToMiddle});
-    if (at) moved.push_back({at->x + kToMiddle, at->y + kToMiddle});
+    if (!at) continue;
+    ahead += is_ahead(step, *at) ? 1 : 0;
+    moved.push_back({at->x + kToMiddle, at->y + kToMiddle});
   }
+  if (ahead > 0 && ahead < box.corners.size()) return warp_around_horizon(step, out, by_middle, box);
   box.corners = moved;
 }
 
@@ -95,7 +173,7 @@ BoxOnItsWay way_of(const LabeledBox& box, const ImageCourse& course, bool by_mid
       way.cut(step.n[0], step.n[1], step.n[2], step.n[3], by_middle);
     } else if (step.kind == PictureKind::kWarp) {
       size = course.size;
-      warp_corners(step, way);
+      warp_corners(step, size, by_middle, way);
       way.cut(0, 0, size.width, size.height, by_middle);
     } else if (step.kind == PictureKind::kElastic) {
       follow_places(step, size, course.size, way);

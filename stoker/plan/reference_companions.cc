@@ -125,6 +125,7 @@ std::optional<SeenPoint> where_seen(const ImageCourse& course, double x, double 
     }
     if (step.kind == PictureKind::kWarp) {
       point = before_warp(step, middle);
+      if (point && !is_ahead(step, *point)) return {};
     } else if (step.kind == PictureKind::kElastic) {
       point = in_field(step, middle, size, course.size);
     } else {

@@ -17,8 +17,12 @@ struct SeenPoint {
 /// The output whose place in the source is this one, on the output or beyond it; from the left edge.
 double output_of(const AxisMap& axis, double place);
 
-/// The place that a warp's map takes to the point, both from the middle of the first pixel. None if it is behind the
-/// eye, or the map has no inverse.
+/// The place that a warp's map takes to the point, both from the middle of the first pixel. None if there is none. The
+/// second: rounded, as places are.
+std::optional<SeenPoint> just_before_warp(const PictureStep& step, SeenPoint point);
 std::optional<SeenPoint> before_warp(const PictureStep& step, SeenPoint point);
+
+/// Whether that place is on the near side of the map's horizon.
+bool is_ahead(const PictureStep& step, SeenPoint place);
 
 }  // namespace stoker

@@ -131,6 +131,19 @@ TEST(SourceWarp, ShowsNothingButItsFillWhereTheImageIsElsewhere) {
   }
 }
 
+// Of the last resize after the warps, though it change no size, else of the last one before them.
+TEST(SourceWarp, ResizesWithTheFilterOfTheLastResize) {
+  constexpr ImageSize kSize = {50, 40};
+  const auto filter_of = [&](const Recipe& recipe) { return sampling_of(recipe, kSize).map.filter; };
+  const auto warped = [](Recipe recipe) { return recipe.add({"affine", {{"angle", 20.0}, {"scale", 0.5}}}); };
+  EXPECT_EQ(filter_of(warped(faithful()).crop(0, 0, 30, 30)), Filter::kBilinear);
+  EXPECT_EQ(filter_of(warped(faithful()).resize(40, 50, "nearest")), Filter::kNearest);
+  EXPECT_EQ(filter_of(warped(faithful()).resize(20, 20, "nearest")), Filter::kNearest);
+  EXPECT_EQ(filter_of(warped(faithful().resize(30, 30, "bicubic")).resize(30, 30, "nearest")), Filter::kNearest);
+  EXPECT_EQ(filter_of(warped(faithful().resize(30, 30, "nearest")).crop(0, 0, 9, 9)), Filter::kNearest);
+  EXPECT_EQ(filter_of(warped(faithful().resize(40, 50, "nearest")).crop(0, 0, 9, 9)), Filter::kNearest);
+}
+
 TEST(SourceWarp, NeedsNoMoreOfTheImageThanItShows) {
   const Plan plan(Recipe().decode().add(rotate(30)).crop(500, 400, 100, 60).resize(224, 224));
   SampleImages images(plan);

@@ -40,7 +40,8 @@ struct OutputSpec {
   std::optional<RowPadding> row_padding{};  // of padded_arrangement(): to as many rows as `shape` says
 
   bool is_image() const { return layout.has_value(); }
-  std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
+  /// SIZE_MAX if no memory can be that large.
+  std::size_t bytes_per_sample() const { return shape.bytes(size_of(dtype)); }
 };
 
 enum class SlotStatus : std::uint8_t {

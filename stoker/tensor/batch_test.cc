@@ -66,6 +66,15 @@ TEST(Batch, PadsMasksWithTheirOwnNumber) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(wide[i], -7);
 }
 
+TEST(Shape, CountsBytesUpToWhatMemoryCanHold) {
+  EXPECT_EQ(Shape({3, 4}).bytes(8), 96U);
+  EXPECT_EQ(Shape().bytes(8), 8U);
+  constexpr std::int64_t kMany = std::int64_t{1} << 30;
+  EXPECT_EQ(Shape({kMany, kMany, kMany}).bytes(4), SIZE_MAX);
+  EXPECT_EQ(Shape({4, kMany, kMany}).bytes(8), SIZE_MAX) << "2^65 bytes";
+  EXPECT_EQ(Shape({kMany, kMany, kMany, 0}).bytes(4), 0U);
+}
+
 TEST(Batch, NamesItsOutputs) {
   const Batch batch(kOutputs, 3, host_allocator());
   EXPECT_EQ(batch.output("image").shape, (Shape{3, 3, 5, 7}));

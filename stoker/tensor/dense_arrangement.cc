@@ -9,12 +9,7 @@ namespace {
 class Dense final : public Arrangement {
  public:
   std::size_t bytes_max(const OutputSpec& spec, int slots) const override {
-    std::size_t bytes = size_of(spec.dtype);
-    const Shape shape = spec.shape.with_outer(slots);
-    for (const std::int64_t extent : shape.extents()) {
-      if (__builtin_mul_overflow(bytes, extent, &bytes)) return SIZE_MAX;
-    }
-    return bytes;
+    return spec.shape.with_outer(slots).bytes(size_of(spec.dtype));
   }
 
   MutableBytes place(const OutputSpec& spec, int, std::uint8_t* memory, int slot,

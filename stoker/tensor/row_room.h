@@ -8,18 +8,15 @@
 
 namespace stoker {
 
-inline std::size_t row_bytes(const OutputSpec& spec) {
-  std::size_t bytes = size_of(spec.dtype);
-  for (std::size_t axis = 1; axis < spec.shape.rank(); ++axis) bytes *= static_cast<std::size_t>(spec.shape[axis]);
-  return bytes;
-}
-
 /// The shape of so many rows.
 inline Shape rows_shape(const OutputSpec& spec, std::int64_t rows) {
   Shape shape{rows};
   for (std::size_t axis = 1; axis < spec.shape.rank(); ++axis) shape.append(spec.shape[axis]);
   return shape;
 }
+
+/// SIZE_MAX if no memory can be that large.
+inline std::size_t row_bytes(const OutputSpec& spec) { return rows_shape(spec, 1).bytes(size_of(spec.dtype)); }
 
 /// Where the values begin after so many numbers.
 constexpr std::size_t values_begin(int numbers) {

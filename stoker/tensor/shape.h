@@ -2,6 +2,7 @@
 // change it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
@@ -35,6 +36,15 @@ class Shape {
       assert(!overflow);
     }
     return product;
+  }
+
+  /// Of so many bytes an element; SIZE_MAX if no memory can be that large.
+  std::size_t bytes(std::size_t element) const {
+    if (std::find(extents().begin(), extents().end(), 0) != extents().end()) return 0;
+    for (const std::int64_t extent : extents()) {
+      if (__builtin_mul_overflow(element, extent, &element)) return SIZE_MAX;
+    }
+    return element;
   }
 
   void append(std::int64_t extent) {

@@ -13,7 +13,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from foreign_formats import audit, example, full, message, python_with, python_with_streaming, tfrecord, varint
+from foreign_formats import audit, example, full, python_with, python_with_streaming, tfrecord
 
 
 def recordio(data):

@@ -121,7 +121,7 @@ def test_a_dashboard_shows_a_run_while_it_goes_on(stoker, tiny):
     kind, page = run.get()
     assert kind.startswith("text/html") and "fetch('dashboard.json'" in page
     assert "http://www.w3.org/" in page and not re.search(r"(src|href)=\"", page)
-    before = None
+    before, loader = None, {"samples": 0}
     while before is None or loader["samples"] <= before:  # it is fed from what goes on
         kind, text = run.get("dashboard.json")
         (loader,) = json.loads(text)["loaders"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from launchers import FULL, HANG_S, ROOT, only_full
+from launchers import HANG_S, ROOT, only_full
 
 RAY = Path(os.environ.get("STOKER_TEST_RAY", ROOT / "build/ray-venv/bin/python"))
 COMMAND = os.environ.get("STOKER_BIN", str(ROOT / "build/release/stoker"))

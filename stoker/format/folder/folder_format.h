@@ -16,6 +16,7 @@ class FolderFormat final : public ShardFormat {
   std::string_view name() const override { return "folder"; }
   bool recognises(const ShardCandidate& shard) const override { return shard.is_folder(); }
   bool is_one_file() const override { return false; }
+  bool is_folder() const override { return true; }
   /// Throws kIo for what fails without being forbidden, and kData for a class without images.
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
 };

@@ -64,6 +64,7 @@ TEST_F(ListFormatTest, ReadsTables) {
               ElementsAre("a 1 jpg=<a.jpg>", "n01/b 0 jpg=<n01/b.jpg>"));
   EXPECT_THAT(listing("train", "\xef\xbb\xbf\"Image\";\"id\"\na.jpg;7\n"), ElementsAre("a -1 jpg=<a.jpg> id=7"));
   EXPECT_THAT(listing("one.csv", "path\na.jpg\n"), ElementsAre("a -1 jpg=<a.jpg>"));
+  EXPECT_THAT(listing("one.csv", "path\na.jpg\n\n"), ElementsAre("a -1 jpg=<a.jpg>")) << "an empty line is no row";
   EXPECT_THAT(listing("one.txt", "path\na.jpg\nn01/b.jpg\n"),
               ElementsAre("a -1 jpg=<a.jpg>", "n01/b -1 jpg=<n01/b.jpg>"));
 }
@@ -71,6 +72,8 @@ TEST_F(ListFormatTest, ReadsTables) {
 TEST_F(ListFormatTest, RestoresQuotedCells) {
   EXPECT_THAT(listing("train.csv", "path,text\n\"a.jpg\",\"a \"\"b\"\"\nc\"\n\"n01/b.jpg\",\"\"\"\"\n"),
               ElementsAre("a -1 jpg=<a.jpg> text=a \"b\"\nc", "n01/b -1 jpg=<n01/b.jpg> text=\""));
+  EXPECT_THAT(listing("train.csv", "\"size, in cm\",\"Path\"\n5,a.jpg\n"),
+              ElementsAre("a -1 jpg=<a.jpg> size,_in_cm=5"));
 }
 
 TEST_F(ListFormatTest, NamesFieldsAfterColumnsThatMeanNothingElse) {
@@ -152,7 +155,8 @@ TEST_F(ListFormatTest, TakesWholeNumbersHoweverTheyAreWritten) {
                      "{\"path\": \"a.jpg\", \"label\": 2}\n{\"path\": \"n01/b.jpg\", \"label\": 2.5}\n"
                      "{\"path\": \"n01/c.1.png\", \"label\": 1e300}\n"),
               ElementsAre(2, -1, -1));
-  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("2 fractional labels"), HasSubstr("'n01/b.jpg'"))));
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("1 fractional label"), HasSubstr("'n01/b.jpg'")),
+                                     AllOf(HasSubstr("1 too large (2^63 or more) label"), HasSubstr("'n01/c.1.png'"))));
 }
 
 TEST_F(ListFormatTest, ReadsAJsonListOfObjects) {

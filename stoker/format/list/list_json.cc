@@ -20,6 +20,11 @@ std::optional<std::string> scalar_text(const nlohmann::json& value) {
   return whole ? std::optional(fmt::to_string(*whole)) : std::nullopt;
 }
 
+/// Of a number that is no class number: what it is. A whole one is one that is too large.
+std::string_view kind_of_label(double number) {
+  return number == std::trunc(number) ? "too large (2^63 or more) label" : kFractionalLabel;
+}
+
 /// Of the keys in `wanted`, which earlier ones precede, those that an object has.
 class KeysOfObject {
  public:
@@ -30,26 +35,26 @@ class KeysOfObject {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (pointer.substr(1) != wanted_[i]) continue;
       found_[i] = takes_truths_ && value.is_boolean() ? fmt::to_string(int{value.get<bool>()}) : scalar_text(value);
-      has_fraction_ = has_fraction_ || (value.is_number_float() && !found_[i]);
+      if (value.is_number_float() && !found_[i]) unusable_ = kind_of_label(value.get<double>());
     }
   }
   std::optional<std::string> first() const {
     const auto found = std::find_if(found_.begin(), found_.end(), [](const auto& value) { return value.has_value(); });
     return found == found_.end() ? std::nullopt : *found;
   }
-  /// Whether one was a number that is not whole.
-  bool has_fraction() const { return has_fraction_; }
+  /// What one was that was a number, but not a whole one below 2^63; empty if none was.
+  std::string_view unusable() const { return unusable_; }
 
  private:
   const std::vector<std::string_view>& wanted_;
   const bool takes_truths_;  // as 1 and 0
   std::vector<std::optional<std::string>> found_;
-  bool has_fraction_ = false;
+  std::string_view unusable_;
 };
 
 struct PathAndLabel {
   std::optional<std::string> path, label;
-  bool has_fractional_label = false;
+  std::string_view unusable_label{};
 };
 
 /// Nothing if the text is not an object.
@@ -65,8 +70,8 @@ std::optional<PathAndLabel> read_object(std::string_view text) {
     }
   });
   if (!is_json || !is_object) return std::nullopt;
-  PathAndLabel found{paths.first(), labels.first()};
-  found.has_fractional_label = !found.label && labels.has_fraction();
+  PathAndLabel found{.path = paths.first(), .label = labels.first()};
+  if (!found.label) found.unusable_label = labels.unusable();
   return found;
 }
 
@@ -77,7 +82,7 @@ void take_object(std::string_view object, std::uint64_t offset, const ListText& 
   if (!found->path) text.fail_here("its object has none of the keys that name a file");
   row.path = std::move(*found->path);
   row.label = std::move(found->label);
-  row.has_fractional_label = found->has_fractional_label;
+  row.unusable_label = found->unusable_label;
   row.values = {{"json", offset, object.size()}};
 }
 

@@ -31,10 +31,13 @@ struct ListRow {
   std::uint64_t line = 0;
   std::string path;
   std::optional<std::string> label{};
-  bool has_fractional_label = false;  // in the place of one: a number of JSON that is not whole
+  // In the place of one, a number of JSON that is none: what it is, for messages ("fractional label").
+  std::string_view unusable_label{};
   std::vector<ListValue> values{};
   std::vector<ListFile> files{};
 };
+
+inline constexpr std::string_view kFractionalLabel = "fractional label";
 
 /// Threads: one.
 class ListRows {

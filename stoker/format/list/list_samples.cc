@@ -74,9 +74,11 @@ void ListSamples::look_at_all_rows() {
       look_anywhere_for(file.path);
     }
     labels_.see(row_.label);
-    if (row_.has_fractional_label) passed_over_.add("fractional label", row_.path);
-    if (row_.has_fractional_label || (row_.label && is_fractional_number(*row_.label))) {
-      fractional.add("fractional label", row_.path);
+    if (!row_.unusable_label.empty()) {
+      passed_over_.add(row_.unusable_label, row_.path);
+      fractional.add(row_.unusable_label, row_.path);
+    } else if (row_.label && is_fractional_number(*row_.label)) {
+      fractional.add(kFractionalLabel, row_.path);
     }
   }
   labels_.finish();

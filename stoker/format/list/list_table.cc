@@ -72,11 +72,23 @@ bool read_record(ListText& text, char separator, std::vector<Cell>& cells) {
   }
 }
 
+/// Where the cell of a line ends that begins there: as in read_record(), separators within quotation marks are part of
+/// it.
+std::size_t end_of_cell(std::string_view line, std::size_t begin, char separator) {
+  const bool may_be_quoted = begin < line.size() && line[begin] == '"';
+  bool is_quoted = false;
+  std::size_t at = begin;
+  for (; at < line.size() && (is_quoted || line[at] != separator); ++at) {
+    if (line[at] == '"' && may_be_quoted) is_quoted = !is_quoted;
+  }
+  return at;
+}
+
 /// The names in a line of the heading.
 std::vector<std::string> names_of(std::string_view line, char separator) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(separator, begin), line.size());
+    const std::size_t end = end_of_cell(line, begin, separator);
     std::string_view name = trimmed(line.substr(begin, end - begin));
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
     assign_lower_case(names.emplace_back(), name);
@@ -182,7 +194,7 @@ class TableRows final : public ListRows {
     do {
       row.line = text_.line();
       if (!read_record(text_, separator_, cells_)) return false;
-    } while (cells_.size() == 1 && cells_[0].text.empty() && names_.size() > 1);  // an empty line
+    } while (cells_.size() == 1 && cells_[0].text.empty());  // an empty line
     if (cells_.size() != names_.size()) {
       fail(ErrorKind::kData, "'{}' is damaged: line {} has {}, and the heading has {}", list_.name(), row.line,
            counted(cells_.size(), "column"), names_.size());

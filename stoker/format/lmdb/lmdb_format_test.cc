@@ -139,6 +139,11 @@ TEST(LmdbFormat, NamesSeveralNumberedImages) {
   EXPECT_THAT(notes.problems, ElementsAre(HasSubstr("has 2 samples, and its key 'num-samples' says 9")));
 }
 
+TEST(LmdbFormat, NamesNoFieldByAPath) {
+  EXPECT_THAT(lmdb_listing(lmdb_file({{"/../up-1", "word"}, {"image-1", kLmdbJpeg}, {"num-samples", "1"}})),
+              ElementsAre("train/1 -1 ....up=word jpg=" + kLmdbJpeg));
+}
+
 TEST(LmdbFormat, TakesNumberedImagesWithoutACountAsTheyAre) {
   EXPECT_THAT(lmdb_listing(lmdb_file({{"image-1", kLmdbJpeg}, {"num-samples", "many"}})),
               ElementsAre("image-1 -1 jpg=" + kLmdbJpeg));

@@ -139,6 +139,7 @@ class NumberedSamples final : public ShardScan {
       assign_lower_case(name_, column.name());
       name_.append(".").append(extension);
     }
+    std::replace(name_.begin(), name_.end(), '/', '.');
     if (row.field(name_)) {
       fail(ErrorKind::kData, "'{}': number {} has two values for the field '{}'", source_.name(), number_, name_);
     }

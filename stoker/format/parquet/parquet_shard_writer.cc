@@ -64,11 +64,12 @@ ParquetFooter footer_of(const std::vector<ParquetLeaf>& leaves, const std::strin
 class ParquetShardWriter final : public ShardFileWriter {
  public:
   ParquetShardWriter(std::unique_ptr<ObjectWriter> object, IndexWriter& index, std::vector<ParquetLeaf> leaves,
-                     const std::string& huggingface)
+                     const std::string& huggingface, std::vector<std::string> classes)
       : footer_(footer_of(leaves, huggingface)),
         rows_(footer_, object->name()),
         file_(std::move(object), std::move(leaves), huggingface),
         values_(file_.leaves().size()),
+        classes_(std::move(classes)),
         index_(index) {}
 
   void add(SampleRow& row, std::span<const Bytes> fields, Bytes entry_points) override {
@@ -89,7 +90,7 @@ class ParquetShardWriter final : public ShardFileWriter {
     file_.end_group();
     place_group();
     const ParquetWriter::Finished made = file_.finish();
-    return {.bytes = made.bytes, .hash = made.hash};
+    return {.bytes = made.bytes, .hash = made.hash, .classes = classes_};
   }
 
  private:
@@ -110,7 +111,7 @@ class ParquetShardWriter final : public ShardFileWriter {
       const bool is_label = is_class_number(row, field);
       const std::size_t leaf = is_label ? leaf_of(kLabelColumn) : &field == image ? 0 : leaf_of(field.name);
       if (file_.leaves()[leaf].is_text) require_text(field.name, fields[i], kParquetName);
-      values_[leaf] = is_label ? Bytes(label_) : fields[i];
+      if (!is_label) values_[leaf] = fields[i];
       leaves_.push_back(leaf);
     }
     values_[leaf_of(kKeyColumn)] = as_bytes(row.key);
@@ -155,6 +156,7 @@ class ParquetShardWriter final : public ShardFileWriter {
   ParquetRows rows_;
   ParquetWriter file_;
   std::vector<std::optional<Bytes>> values_;  // of the sample at hand, by leaf
+  const std::vector<std::string> classes_;    // that the footer names
   IndexWriter& index_;
   std::vector<Added> group_;  // of the row group at hand
   std::uint64_t number_ = 0;  // of the next sample
@@ -202,7 +204,9 @@ std::unique_ptr<ShardFileWriter> ParquetWriting::begin(const Stores& stores, con
                                                        const PackContents& contents) const {
   std::vector<ParquetLeaf> leaves = leaves_of(contents);
   const std::string huggingface = huggingface_text(features_of(leaves), contents.classes);
-  return std::make_unique<ParquetShardWriter>(stores.put(shard), index, std::move(leaves), huggingface);
+  std::vector<std::string> classes = contents.has_labels() ? contents.classes : std::vector<std::string>();
+  return std::make_unique<ParquetShardWriter>(stores.put(shard), index, std::move(leaves), huggingface,
+                                              std::move(classes));
 }
 
 }  // namespace stoker

@@ -11,16 +11,12 @@
 #include "stoker/format/key_prefix.h"
 
 namespace stoker {
-namespace {
 
-/// A class number that was stored as a float.
 std::optional<std::int64_t> class_of_float(float label) {
   if (!(label >= 0 && label <= static_cast<float>(kImageLabelMax))) return std::nullopt;
   const auto number = static_cast<std::int64_t>(label);
   return static_cast<float>(number) == label ? std::optional(number) : std::nullopt;
 }
-
-}  // namespace
 
 std::optional<ImageRecord> read_image_record(Bytes head, std::size_t length) {
   if (length < kImageHeaderBytes) return std::nullopt;

@@ -17,6 +17,9 @@ inline constexpr std::size_t kImageFlagAt = 0, kImageLabelAt = 4, kImageIdAt = 8
 /// Labels are floats, which are exact up to here.
 inline constexpr std::int64_t kImageLabelMax = std::int64_t{1} << 24;
 
+/// A class number that is stored as a float; nothing for one that is none.
+std::optional<std::int64_t> class_of_float(float label);
+
 /// Where the parts of a record lie in its data.
 struct ImageRecord {
   std::size_t image_at = 0;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "stoker/base/error.h"
@@ -17,11 +18,22 @@
 namespace stoker {
 namespace {
 
-constexpr std::string_view kLabelsField = "label.f32", kClassField = "cls";
+constexpr std::string_view kLabelsField = "label.f32";
 
 bool is_labels(const SampleRow& row, const SampleField& field) {
-  if (row.label >= 0) return field.name == kClassField;
-  return field.name == kLabelsField && field.length > 0 && field.length % sizeof(float) == 0;
+  if (is_class_number(row, field)) return true;
+  return row.label < 0 && field.name == kLabelsField && field.length > 0 && field.length % sizeof(float) == 0;
+}
+
+/// One number in the place of a class is read as such, if it can be one.
+void require_no_class(Bytes labels) {
+  if (labels.size() != sizeof(float)) return;
+  const auto number = std::bit_cast<float>(load_little_endian<std::uint32_t>(labels.data()));
+  if (!std::isnan(number) && !class_of_float(number)) return;
+  fail(ErrorKind::kUsage,
+       "its field '{}' is {}, which readers of RecordIO take for {}, since a record has no names; choose another "
+       "format, such as parquet",
+       kLabelsField, number, std::isnan(number) ? "no label" : "a class number");
 }
 
 class RecordIoShardWriter final : public ShardFileWriter {
@@ -43,8 +55,9 @@ class RecordIoShardWriter final : public ShardFileWriter {
     for (std::size_t i = 0; i < row.fields.size(); ++i) {
       if (!is_labels(row, row.fields[i])) {
         image = i;
-      } else if (row.label < 0) {
+      } else if (row.fields[i].name == kLabelsField) {
         labels = fields[i];
+        require_no_class(labels);
       }
     }
     const auto id = static_cast<std::uint64_t>(index_.samples());
@@ -127,7 +140,7 @@ std::uint64_t RecordIoWriting::bytes_of(const SampleRow& row) const {
   constexpr std::uint64_t kPadding = 3;
   std::uint64_t bytes = kRecordIoHeaderBytes + kImageHeaderBytes + kPadding;
   for (const SampleField& field : row.fields) {
-    if (row.label < 0 || field.name != kClassField) bytes += field.length;
+    if (!is_class_number(row, field)) bytes += field.length;
   }
   return bytes;
 }

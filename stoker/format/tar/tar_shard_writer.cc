@@ -1,6 +1,13 @@
 #include "stoker/format/tar/tar_shard_writer.h"
 
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
 #include "stoker/base/hash.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_writer.h"
@@ -11,6 +18,26 @@ namespace stoker {
 namespace {
 
 constexpr std::uint64_t kTarRecord = 512;
+
+/// Names in a tar end at a zero byte, and readers divide them where WebDataset does.
+void require_is_split_back(std::string_view key, std::string_view field) {
+  constexpr std::string_view kNeverInField("/\0", 2);
+  if (field.empty() || field.find_first_of(kNeverInField) != std::string_view::npos) {
+    fail(ErrorKind::kUsage,
+         "its field '{}' has a name with a slash or a zero byte, or none, and cannot be named so in a tar; rename the "
+         "field",
+         escaped(field));
+  }
+  const std::string member = std::string(key).append(".").append(field);
+  const std::string_view kept = std::string_view(member).substr(0, member.find('\0'));
+  const std::optional<MemberName> split = split_member_name(without_this_folder(kept));
+  if (split && split->key == key) return;
+  fail(ErrorKind::kUsage,
+       "its key is '{}', and readers of WebDataset tars, which take what precedes the first dot after the last slash "
+       "for "
+       "the key, would find {}; choose another format, such as parquet, or give the samples other keys",
+       escaped(key), split ? fmt::format("'{}'", escaped(split->key)) : "none");
+}
 
 std::uint64_t in_records(std::uint64_t bytes) { return (bytes + kTarRecord - 1) / kTarRecord * kTarRecord; }
 
@@ -46,8 +73,12 @@ class TarShardWriter final : public ShardFileWriter {
 
 }  // namespace
 
-/// Names that others than Stoker, which never extracts anything, would pass over or write somewhere else are refused.
+/// Names that others than Stoker, which never extracts anything, would pass over, take for other names, or write
+/// somewhere else are refused.
 void TarWriting::require_fits(const SampleRow& row) const {
+  if (row.fields.empty()) {
+    fail(ErrorKind::kUsage, "it has no fields, so no member of a tar would tell of it; leave the sample out");
+  }
   if (is_about_the_shard(row.key)) {
     fail(ErrorKind::kUsage,
          "readers of WebDataset tars skip samples whose first folder begins and ends with two underscores; rename the "
@@ -58,6 +89,7 @@ void TarWriting::require_fits(const SampleRow& row) const {
          "its name would lead out of the folder into which a tool extracts the shard: use a name without '..' and "
          "without a leading '/'");
   }
+  for (const SampleField& field : row.fields) require_is_split_back(row.key, field.name);
 }
 
 std::uint64_t TarWriting::bytes_of(const SampleRow& row) const {

@@ -27,8 +27,6 @@ std::optional<std::string_view> floats_name(const SampleRow& row, const SampleFi
   return name;
 }
 
-bool is_label(const SampleRow& row, const SampleField& field) { return row.label >= 0 && field.name == kClassFeature; }
-
 class TfRecordShardWriter final : public ShardFileWriter {
  public:
   TfRecordShardWriter(std::unique_ptr<ObjectWriter> object, IndexWriter& index)
@@ -63,14 +61,14 @@ class TfRecordShardWriter final : public ShardFileWriter {
     example_.add_bytes(kKeyFeature, {as_bytes(row.key)});
     for (std::size_t i = 0; i < row.fields.size(); ++i) {
       const SampleField& field = row.fields[i];
-      if (is_label(row, field)) continue;
+      if (is_class_number(row, field)) continue;
       if (const auto name = floats_name(row, field)) {
         example_.add_packed_floats(*name, fields[i]);
       } else {
         example_.add_bytes(field.name, {fields[i]});
       }
     }
-    if (row.label >= 0) example_.add_integers(kClassFeature, {row.label});
+    if (row.label >= 0 || row.says_unknown) example_.add_integers(kClassFeature, {row.label});
     return example_.message();
   }
 
@@ -91,7 +89,7 @@ class TfRecordShardWriter final : public ShardFileWriter {
 
   std::string_view name_that_changes(const SampleRow& row) const {
     for (const SampleField& field : written_.fields) {
-      if (!is_label(written_, field) && !row.field(field.name)) return field.name;
+      if (!is_class_number(written_, field) && !row.field(field.name)) return field.name;
     }
     return {};
   }
@@ -110,6 +108,13 @@ void TfRecordWriting::require_fits(const SampleRow& row) const {
   if (row.field(kKeyFeature)) {
     fail(ErrorKind::kUsage, "it has a field '{}', which in a TFRecord file is the sample's key; rename the field",
          kKeyFeature);
+  }
+  const bool has_value = std::any_of(row.fields.begin(), row.fields.end(),
+                                     [&](const SampleField& field) { return !is_class_number(row, field); });
+  if (!has_value) {
+    fail(ErrorKind::kUsage,
+         "it has no field besides its class, and readers of TFRecord files take such a record for data of another "
+         "kind; leave the sample out, or choose another format, such as parquet");
   }
   const bool has_plain_image = std::any_of(row.fields.begin(), row.fields.end(), [](const SampleField& field) {
     return is_image_field_name(field.name) && field.name.find('.') == std::string_view::npos;
@@ -134,9 +139,9 @@ std::uint64_t TfRecordWriting::bytes_of(const SampleRow& row) const {
   std::uint64_t bytes = kTfRecordHeaderBytes + kTfRecordFooterBytes;
   const auto add = [&](std::string_view name, std::uint64_t length) { bytes += kFeatureBytes + name.size() + length; };
   add(kKeyFeature, row.key.size());
-  if (row.label >= 0) add(kClassFeature, sizeof row.label);
+  if (row.label >= 0 || row.says_unknown) add(kClassFeature, sizeof row.label);
   for (const SampleField& field : row.fields) {
-    if (!is_label(row, field)) add(field.name, field.length);
+    if (!is_class_number(row, field)) add(field.name, field.length);
   }
   return bytes;
 }

@@ -70,16 +70,17 @@ void PythonFunction::drop_scratch() {
 
 void PythonFunction::start() {
   if (!why_not_.empty()) fail(ErrorKind::kUsage, "{}", why_not_);
-  // The values of the sample stay where they are, and the payload comes after them.
+  Json introduction = introduction_of(spec_, meanings_);
+  introduction["path"] = in_hex(python_home().path);
+  const std::string description = introduction.dump();
+  // The values of the sample stay where they are; after them comes what may be too long for a message.
   const std::size_t begin = end_ + given_end_;
-  room_.reserve(begin + spec_.payload.size());
-  std::memcpy(room_.data() + begin, spec_.payload.data(), spec_.payload.size());
+  room_.reserve(begin + description.size() + spec_.payload.size());
+  std::memcpy(room_.data() + begin, description.data(), description.size());
+  std::memcpy(room_.data() + begin + description.size(), spec_.payload.data(), spec_.payload.size());
   process_ = std::make_unique<PythonProcess>(room_.descriptor());
-  Json first = introduction_of(spec_, meanings_);
-  first["path"] = in_hex(python_home().path);
-  first["payload"] = spec_.payload.size();
-  first["begin"] = begin;
-  first["size"] = room_.size();
+  const Json first = {
+      {"begin", begin}, {"description", description.size()}, {"payload", spec_.payload.size()}, {"size", room_.size()}};
   const Json answer = Json::parse(ask(first.dump(), kStartTimeoutS), nullptr, false);
   if (answer.is_object() && !answer.contains("error")) return;
   process_.reset();
@@ -97,8 +98,8 @@ std::string PythonFunction::message(const FunctionSeed& seed) {
   }
   std::vector<std::size_t> given = given_begin_;
   for (std::size_t& begin : given) begin += end_;
-  return fmt::format(R"({{"size":{},"values":[{}],"given":[{}],"seed":"{:08x}{:08x}{:08x}{:08x}"}})", room_.size(),
-                     values, fmt::join(given, ","), seed[3], seed[2], seed[1], seed[0]);
+  return fmt::format(R"({:08x}{:08x}{:08x}{:08x}{{"size":{},"values":[{}],"given":[{}]}})", seed[3], seed[2], seed[1],
+                     seed[0], room_.size(), values, fmt::join(given, ","));
 }
 
 std::string PythonFunction::ask(const std::string& message, double timeout_s) {
@@ -125,9 +126,10 @@ void PythonFunction::call(const FunctionSeed& seed, const GivenPlaces& place) {
 void PythonFunction::forget_process_that_ended() {
   const std::optional<std::string> how = process_ ? process_->ended_meanwhile() : std::nullopt;
   if (!how) return;
+  process_.reset();
+  if (stop_.stop_requested()) fail(ErrorKind::kClosed, "the loader is closed");  // which ends its processes
   log(LogLevel::kWarning, "between two calls, the process of function '{}' {}; another one is started", spec_.name,
       *how);
-  process_.reset();
 }
 
 void PythonFunction::copy_given(const std::string& answer, const GivenPlaces& place) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -30,12 +31,15 @@ namespace {
 constexpr std::size_t kMessageMax = std::size_t{128} << 10;
 constexpr double kNanosecondsOfSecond = 1e9;
 
-// A worker has one core: a pool of threads in each process would make them wait for each other.
+// A worker has one core: a pool of threads in each process would make them wait for each other. And the arrays of one
+// call take the memory of those of the call before: by default the C library gives all of it back between them.
 constexpr std::pair<std::string_view, std::string_view> kProcessVariables[] = {{"OMP_NUM_THREADS", "1"},
                                                                                {"OPENBLAS_NUM_THREADS", "1"},
                                                                                {"MKL_NUM_THREADS", "1"},
                                                                                {"NUMEXPR_NUM_THREADS", "1"},
-                                                                               {"OPENCV_FOR_THREADS_NUM", "1"}};
+                                                                               {"OPENCV_FOR_THREADS_NUM", "1"},
+                                                                               {"MALLOC_MMAP_THRESHOLD_", "33554432"},
+                                                                               {"MALLOC_TRIM_THRESHOLD_", "67108864"}};
 // Tells a function that is loaded in such a process not to start others.
 constexpr std::string_view kInsideVariable = "STOKER_FUNCTION_PROCESS";
 
@@ -158,6 +162,7 @@ void PythonProcess::end() {
 
 // A process that closes its channel is about to end; one that does not is ended.
 void PythonProcess::await_end() const {
+  assert(id_ > 0);  // kill() would end more than this process
   constexpr int kPatienceMs = 2000;
   const Descriptor process{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0))};
   pollfd wait{process.number, POLLIN, 0};
@@ -214,6 +219,7 @@ PythonProcess::Answer PythonProcess::ask(std::string_view message, double timeou
 }
 
 std::optional<std::string> PythonProcess::ended_meanwhile() {
+  if (id_ < 0) return "had ended";
   pollfd look{channel_, POLLIN, 0};
   if (::poll(&look, 1, 0) <= 0) return std::nullopt;  // it says nothing of its own accord
   await_end();

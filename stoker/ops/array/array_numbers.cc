@@ -190,7 +190,7 @@ void store_floats(const float* values, std::size_t count, DType dtype, std::uint
 
 std::optional<double> convert_numbers(const StoredNumbers& stored, DType dtype, std::uint8_t* to) {
   const std::size_t item = size_of(dtype);
-  if (stored.dtype == dtype) {
+  if (stored.dtype == dtype && dtype != DType::kBool) {  // a byte may be no truth value
     copy_numbers(stored, to);
     return {};
   }

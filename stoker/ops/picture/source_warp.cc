@@ -209,7 +209,7 @@ WarpedSampling SourceWarp::draw(const Geometry& geometry, const SeenImage& image
   assert(drawn.all().size() <= 1);
   if (drawn.all().empty() || is_identity(map_of(drawn.all().front()))) return unwarped(geometry.draw(image, sample));
 
-  const SamplingMap after = geometry.draw_after_split(between, sample);
+  const SamplingMap after = geometry.draw_after_split(between, map.filter, sample);
   const AxisPlaces across = places_of(after.x), down = places_of(after.y);
   const PlaneMap source =
       map_of(drawn.all().front()).after({{across.step, 0, across.at, 0, down.step, down.at, 0, 0, 1}});
@@ -220,10 +220,9 @@ WarpedSampling SourceWarp::draw(const Geometry& geometry, const SeenImage& image
   const CanvasAxis x = canvas_axis(shown.x, shown.pixels_x, between.width, side.width);
   const CanvasAxis y = canvas_axis(shown.y, shown.pixels_y, between.height, side.height);
 
-  const Filter filter = after.x.resampled || !map.x.resampled ? after.filter : map.filter;
   map.x.crop(x.crop, x.crop_length);
   map.y.crop(y.crop, y.crop_length);
-  map.resize(x.scaled, y.scaled, filter);
+  map.resize(x.scaled, y.scaled, after.filter);
   map.crop_or_pad({x.begin, y.begin, side.width, side.height}, look_->fill);
   sampling.map = map;
   sampling.read = {x.read, y.read};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
 #include <span>
@@ -11,6 +12,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
+#include "stoker/format/class_number.h"
 
 namespace stoker {
 
@@ -289,6 +291,23 @@ void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
   }
 }
 
+namespace {
+
+/// Where nothing else says which class, a `cls` does: its number, or one below 0 for none; else the sample is bad. Few
+/// have a `cls` and no label, so it is read here. One whose index knows that it was checked is not read.
+void require_class_or_none(const SampleRow& row) {
+  const SampleField* const field = row.field("cls");
+  const bool is_checked = row.soundness == Soundness::kClean || row.soundness == Soundness::kConcealed;
+  if (!field || row.label >= 0 || row.relabelled || is_checked) return;
+  std::array<std::uint8_t, kClassNumberBytesMax> text;
+  const bool is_short = field->length <= text.size();
+  if (is_short) read_checked(row, *field, MutableBytes(text).first(static_cast<std::size_t>(field->length)));
+  if (is_short && parse_whole_number(as_text(text).substr(0, field->length), field->length)) return;
+  fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
+}
+
+}  // namespace
+
 void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
   if (ticket.error) std::rethrow_exception(ticket.error);
   Bytes fields[kOutputsMax];  // plan_memory() refuses recipes with more
@@ -303,9 +322,7 @@ void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
     // What is kept was checked, as far as it was wanted then.
     if (!ticket.cached || read.field->chunks > 0) check_wanted(ticket.row, *read.field, read.wanted, fields[i]);
   }
-  if (wants_label_ && ticket.row.label < 0 && !ticket.row.relabelled && ticket.row.field("cls")) {
-    fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
-  }
+  if (wants_label_) require_class_or_none(ticket.row);
   const bool has_entry_points = ticket.entry_points_of >= 0;
   const SampleInput input{
       .fields = std::span(fields, count),
