@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/ops/picture/warp.h"
@@ -48,7 +47,7 @@ bool has_middle_in(const LabeledBox& box, double left, double top, double right,
   return x >= left && x < right && y >= top && y < bottom;
 }
 
-constexpr double kHalf = 0.5;  // a map's (0, 0) is the middle of the first pixel
+constexpr double kToCorner = 0.5;  // a map's (0, 0) is the middle of the first pixel
 
 /// A part of a box, from the middle of the first pixel. Its corners are what the cuts leave of four.
 struct BoxPart {
@@ -56,10 +55,10 @@ struct BoxPart {
   std::size_t count = 0;
 
   explicit BoxPart(const LabeledBox& box) {
-    add({box.left - kHalf, box.top - kHalf});
-    add({box.right - kHalf, box.top - kHalf});
-    add({box.right - kHalf, box.bottom - kHalf});
-    add({box.left - kHalf, box.bottom - kHalf});
+    add({box.left - kToCorner, box.top - kToCorner});
+    add({box.right - kToCorner, box.top - kToCorner});
+    add({box.right - kToCorner, box.bottom - kToCorner});
+    add({box.left - kToCorner, box.bottom - kToCorner});
   }
   void add(PlanePoint corner) { corners[count++] = corner; }
 
@@ -92,8 +91,8 @@ double divisor_at(const PlaneMap& map, PlanePoint p) { return map.m[6] * p.x + m
 void take_in(LabeledBox& box, const PlaneMap& to_output, PlanePoint p) {
   const std::array<double, 9>& m = to_output.m;
   const double divisor = divisor_at(to_output, p);
-  const double at_x = on_grid((m[0] * p.x + m[1] * p.y + m[2]) / divisor) + kHalf;
-  const double at_y = on_grid((m[3] * p.x + m[4] * p.y + m[5]) / divisor) + kHalf;
+  const double at_x = on_grid((m[0] * p.x + m[1] * p.y + m[2]) / divisor) + kToCorner;
+  const double at_y = on_grid((m[3] * p.x + m[4] * p.y + m[5]) / divisor) + kToCorner;
   take_in(box, at_x, at_y, at_x, at_y);
 }
 
@@ -121,14 +120,14 @@ LabeledBox shown_around_horizon(const LabeledBox& box, const PlaneMap& to_output
   share = 0;
   for (const double side : {1.0, -1.0}) {  // where the divisor has this sign, x >= 0 is X >= 0 with this sign
     BoxPart part(box);
-    for (const auto& [row, length] : {std::pair(0, out.width), std::pair(3, out.height)}) {
-      const auto cut = [&](double sign, double of_divisor) {
-        const auto at = [&](int i) { return side * (sign * m[row + i] + of_divisor * m[6 + i]); };
-        part.cut(at(0), at(1), at(2));
-      };
-      cut(1, kHalf);
-      cut(-1, length - kHalf);
-    }
+    const auto cut = [&](std::size_t row, double sign, double of_divisor) {
+      const auto at = [&](std::size_t i) { return side * (sign * m[row + i] + of_divisor * m[6 + i]); };
+      part.cut(at(0), at(1), at(2));
+    };
+    cut(0, 1, kToCorner);
+    cut(0, -1, out.width - kToCorner);
+    cut(3, 1, kToCorner);
+    cut(3, -1, out.height - kToCorner);
     for (std::size_t i = 0; i < part.count; ++i) take_in(result, to_output, part.corners[i]);
     share += part.area() / (box.width() * box.height());
   }
@@ -194,12 +193,13 @@ void BoxStage::warp(const PictureStep& step, ImageSize out) {
   const std::optional<PlaneMap> to_output = map_of(step).inverse();
   for (auto& [box, visible] : courses_) {
     if (is_empty(box)) continue;
-    if (!to_output) {
+    const bool around_horizon = to_output && has_horizon(box, *to_output);
+    const bool must_show_middle = around_horizon && middle_seen_;
+    if (!to_output ||
+        (must_show_middle && !has_middle_in(moved(middle_of(box), *to_output), 0, 0, out.width, out.height))) {
       box = nothing_of(box);
-    } else if (!has_horizon(box, *to_output)) {
+    } else if (!around_horizon) {
       box = moved(box, *to_output);
-    } else if (middle_seen_ && !has_middle_in(moved(middle_of(box), *to_output), 0, 0, out.width, out.height)) {
-      box = nothing_of(box);
     } else {
       double share = 0;
       box = shown_around_horizon(box, *to_output, out, share);
